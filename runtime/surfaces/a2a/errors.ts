@@ -1,5 +1,7 @@
 import { Problem, type ProblemCode } from "../../api/problem.ts";
+import { toProblemDocument } from "../rpc/door.ts";
 import { RPC_CODES, type RpcError } from "../rpc/json-rpc.ts";
+import type { TaskChange } from "./task-book.ts";
 
 /** The codes of the peer methods, besides JSON-RPC's. */
 export const PEER_CODES = {
@@ -83,3 +85,17 @@ const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 /** Problems that also set the HTTP status; all other errors have status 200. */
 const HTTP_FAULTS: readonly ProblemCode[] = ["rate-limited", "payload-too-large", "unsupported-media-type"];
 const INTERNAL: string = new Problem("internal" satisfies ProblemCode).message;
+
+/** The end of a task without a result: `rejected` for the caller's faults, `failed` for ours. */
+export function toEnd(problem: Problem, { requestId }: { readonly requestId: string }): TaskChange {
+  const isTheirs = problem.status < 500;
+  const text = withFullStop(`The task ${isTheirs ? "was rejected" : "failed"}: ${problem.message}`);
+  return {
+    state: isTheirs ? "rejected" : "failed",
+    text: /nothing was charged/i.test(text) ? text : `${text} Nothing was charged.`,
+    problem: toProblemDocument(problem, requestId),
+  };
+}
+
+/** A text that ends with a full stop. */
+export const withFullStop = (text: string): string => text.replace(/\.?$/, ".");

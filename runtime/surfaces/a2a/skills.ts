@@ -5,6 +5,10 @@ import { toCost } from "../rpc/cost.ts";
 
 export const MODES = { input: ["application/json", "text/plain"], output: ["application/json"] } as const;
 
+/** Whether a service wants neither a payment nor a sign-in. */
+export const isFree = ({ manifest }: Pick<Service, "manifest">): boolean =>
+  manifest.price === undefined && !manifest.sign_in;
+
 /** A service as a skill: the fields that A2A 0.3 and 1.0 share (AgentSkill). Its description names the price. */
 export function toSkill({ manifest, job }: Service): JsonObject & { readonly description: string } {
   const { id, title, description, tags, examples, media } = manifest;

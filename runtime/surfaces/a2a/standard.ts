@@ -18,6 +18,7 @@ import {
   type SentMessage,
 } from "./messages.ts";
 import type { A2aDialect, Verb } from "./methods.ts";
+import { isFree } from "./skills.ts";
 import type { Task, TaskBook, TaskHead } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
@@ -90,16 +91,15 @@ export function createStandard(options: StandardOptions): Standard {
     const { service, input } = requested;
     checkMessageBytes(service, context.body.bytes);
     const head = remember(book.draft(service.manifest.id, contextId), message);
-    const isFree = service.manifest.price === undefined && !service.manifest.sign_in;
-    const paid = service.manifest.price !== undefined && typeof payment === "object" ? payment.payment : undefined;
+    const paid = !service.manifest.sign_in && typeof payment === "object" ? payment.payment : undefined;
     if (paid !== undefined) {
-      // No new offer is made: none may be available now. A payment takes precedence over a sign-in proof, as at every door.
+      // No new offer is made: none may be available now. A payment may also have bought from a service that is free today.
       const due = { status: "payment-required" as const, receipts: [] };
       const task = await book.write(head, { state: "input-required", text: PAID, input, payment: due });
       await index.begun(task, contextId === undefined);
       return pay(task, paid, context);
     }
-    const offered = await (isFree ? calls.run : calls.offer)(head, service, input, context);
+    const offered = await (isFree(service) ? calls.run : calls.offer)(head, service, input, context);
     await index.begun(offered.task, contextId === undefined);
     return offered;
   }

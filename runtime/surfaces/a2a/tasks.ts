@@ -7,8 +7,10 @@ import { NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { type DoorBody, toProblemDocument } from "../rpc/door.ts";
 import type { ShownTask } from "./dialects.ts";
+import { toEnd, withFullStop } from "./errors.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode, toRequired, withReceipt } from "./payment.ts";
+import { isFree } from "./skills.ts";
 import { type Task, type TaskBook, type TaskChange, type TaskHead, type TaskPayment, toTask } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 
@@ -94,7 +96,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   ): Promise<ShownTask["required"]> => {
     const service = services.get(skill);
     if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
-    if (service.manifest.price === undefined && !service.manifest.sign_in) return undefined; // The call below would run it.
+    if (isFree(service)) return undefined; // The call below would run it.
     const outcome = await call(service, input, undefined, { ...context, signIn: undefined });
     return outcome.kind === "challenge" ? toRequired(outcome.challenge, context) : undefined;
   };
@@ -106,16 +108,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
 
   return {
     show,
-    async run(head, service, input, context) {
-      try {
-        // A free service never answers with a challenge.
-        const { output } = (await call(service, input, undefined, context)) as Extract<Outcome, { kind: "result" }>;
-        return { task: await book.write(head, toAnswered(service, output, "Done.")) };
-      } catch (thrown) {
-        const problem = Problem.from(thrown);
-        return { task: await book.write(head, toEnd(problem, context)), problem };
-      }
-    },
+    run: async (head, service, input, context) =>
+      endFree(head, await buy({ skill: service.manifest.id, input }, undefined, context), context),
     async offer(head, service, input, context) {
       const outcome = await call(service, input, undefined, context);
       if (outcome.kind === "result")
@@ -132,6 +126,12 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     async pay(task, payment, context) {
       const course: CallCourse = { begun: clock.now() };
       const outcome = await buy(task, payment, context, course);
+      const service = services.get(task.skill);
+      const isNew = task.payment?.status === "payment-required";
+      if (service && isFree(service) && isNew && course.sale === undefined) {
+        await book.releasePayment(task.id, { payment }); // It has bought nothing, and was not needed.
+        return endFree(task, outcome, context);
+      }
       const isOwn = task.payment?.isOwn || course.verified !== undefined;
       const paying = { payment, isOwn };
       if (outcome instanceof Problem) return fail(task, paying, outcome, context);
@@ -153,14 +153,21 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
 
   /** Catches problems of the call only: a later failure must not look like a failed purchase. */
   async function buy(
-    task: Task,
-    payment: string | object,
+    task: Pick<Task, "skill" | "input">,
+    payment: string | object | undefined,
     context: TaskContext,
-    course: CallCourse,
+    course?: CallCourse,
   ): Promise<Outcome | Problem> {
     const service = services.get(task.skill);
     if (!service) return new Problem("not-found", `The skill "${task.skill}" is not offered any more`);
     return call(service, task.input, payment, context, course).catch((thrown: unknown) => Problem.from(thrown));
+  }
+
+  /** Ends the task of a free call, which is never answered with a challenge. */
+  async function endFree(head: TaskHead, outcome: Outcome | Problem, context: TaskContext): Promise<Step> {
+    if (outcome instanceof Problem) return { task: await book.write(head, toEnd(outcome, context)), problem: outcome };
+    const { output } = outcome as Extract<Outcome, { kind: "result" }>;
+    return { task: await book.write(head, toAnswered(services.get(head.skill), output, "Done.")) };
   }
 
   /** Puts a task whose payment has moved money on the lists of its payer. */
@@ -189,7 +196,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
 
   async function fail(task: Task, paying: Paying, problem: Problem, context: TaskContext): Promise<Step> {
     const { code } = problem;
-    const said = toSentence(problem.message);
+    const said = withFullStop(problem.message);
     // What becomes of its refund can be new to a task that has failed, and nothing else.
     if (task.state === "failed" && !(isPaidBack(problem) && said !== task.text)) return { task };
     const receipt = problem.options.receipt as SettleResponse | undefined; // Set when money has moved.
@@ -231,16 +238,3 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
 /** Whether the payment is refunded and the work will never be delivered, so that asking again is useless. */
 const isPaidBack = ({ code, options }: Problem): boolean =>
   code === "paid-not-delivered" && options.retryAfter === undefined;
-
-/** The end of a task without a result: `rejected` for the caller's faults, `failed` for ours. */
-function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
-  const isTheirs = problem.status < 500;
-  const text = toSentence(`The task ${isTheirs ? "was rejected" : "failed"}: ${problem.message}`);
-  return {
-    state: isTheirs ? "rejected" : "failed",
-    text: /nothing was charged/i.test(text) ? text : `${text} Nothing was charged.`,
-    problem: toProblemDocument(problem, requestId),
-  };
-}
-
-const toSentence = (text: string): string => text.replace(/\.?$/, ".");

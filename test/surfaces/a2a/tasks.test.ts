@@ -5,7 +5,7 @@ import { toAnswered } from "../../../runtime/surfaces/a2a/jobs.ts";
 import { toTask } from "../../../runtime/surfaces/a2a/task-book.ts";
 import { type Loose, toPayment } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
-import { BASE_URL } from "./served/support/door.ts";
+import { BASE_URL, BOUNDLESS, type Door, manifestOf, openDoor } from "./served/support/door.ts";
 
 const TASK_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -68,6 +68,44 @@ describe("a task", () => {
       const { result } = await send({ parts, metadata: { [KEY("payload")]: payment } });
       expect(result.status.state).to.equal("completed");
       expect(stage.door.rails.base.asked.verify).to.equal(0);
+    });
+  });
+
+  describe("of a service that has lost its price", () => {
+    const { price: _price, ...free } = manifestOf("roll");
+    let later: Door;
+    beforeEach(async () => {
+      const { store, clock } = stage.door;
+      later = await openDoor({ budgets: BOUNDLESS, store, at: clock.now(), manifests: [free] });
+    });
+    afterEach(() => later.close());
+    /** Sends a call and a payment in one message. */
+    const sendPaid = async (payment: object, input: object = INPUT): Promise<Loose> => {
+      const parts = [{ kind: "data", data: { skill: "roll", input } }];
+      const message = { kind: "message", messageId: "m", role: "user", parts, metadata: { [KEY("payload")]: payment } };
+      return (await later.call("message/send", { message })).result;
+    };
+
+    it("has the stored answer, with its receipt, where its payment has bought that earlier", async () => {
+      const task = await begin("roll");
+      const payment = pay(task);
+      const { result: bought } = await submit(task.id, payment);
+      const again = await sendPaid(payment);
+      expect(again.status.state).to.equal("completed");
+      expect(later.executions, "no second run").to.equal(0);
+      expect(metadataOf(again)[KEY("receipts")]).to.deep.equal(metadataOf(bought)[KEY("receipts")]);
+    });
+
+    it("is free beside any other payment, which is not charged", async () => {
+      const payment = pay(await begin("roll"));
+      const task = await sendPaid(payment);
+      expect(task.status.state).to.equal("completed");
+      expect(task.status.message).not.to.have.property("metadata");
+      const refused = await sendPaid(payment, { low: "x" });
+      expect(refused.status.state).to.equal("rejected");
+      expect(refused.status.message).not.to.have.property("metadata");
+      expect(later.rails.base.moved.size).to.equal(0);
+      for await (const claim of later.store.keys("a2a:bond:")) expect.fail(`${claim} is kept for a day`);
     });
   });
 
