@@ -1,6 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 import type { Run } from "../../api/plugin.ts";
-import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
+import { type RefundState, type RefundStatus, type Refunds, UNDONE } from "../refunds/refunds.ts";
 import type { JobManifest } from "../set/manifest.ts";
 import type { JobQueue } from "./queue.ts";
 import { isOwedBack, type JobRecord, type JobRecords, toJobId } from "./records.ts";
@@ -48,8 +48,10 @@ export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDe
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
       if (end.state === "DELIVERED") return { ...NOTHING, job_id, status: end.state, deliverable: end.deliverable };
       const { payment } = record.begun;
-      const refund = payment && isOwedBack(record, end) ? await refunds.status(job_id, payment) : {};
-      return { ...NOTHING, job_id, status: end.state, error: end.error, ...refund };
+      const isOwed = payment && isOwedBack(record, end);
+      const { isUndone, ...refund }: Partial<RefundState> = isOwed ? await refunds.status(job_id, payment) : {};
+      const error = isUndone ? `${end.error.replace(/\.?$/, ".")} ${UNDONE}` : end.error;
+      return { ...NOTHING, job_id, status: end.state, error, ...refund };
     };
   };
 

@@ -4,7 +4,7 @@ import { MAY_PASS } from "../jobs/jobs.ts";
 import type { JobRecords } from "../jobs/records.ts";
 import { createSteps } from "../jobs/steps.ts";
 import { performKept } from "../perform.ts";
-import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
+import { type RefundState, type Refunds, UNDONE } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
 import { runsOnce } from "../set/manifest.ts";
 import { payerOf } from "./purchase.ts";
@@ -49,7 +49,8 @@ const STEP_GRACE_MS = 5000;
 const RETRY_SECONDS = 5;
 const INTERRUPTED = "The work was interrupted, and repeating it could do it twice";
 
-function toRefundText({ refund_tx, refund_pending }: RefundStatus): string {
+function toRefundText({ refund_tx, refund_pending, isUndone }: RefundState): string {
+  if (isUndone) return UNDONE;
   if (refund_tx !== null) return `It was paid back in ${refund_tx}.`;
   return refund_pending === "manual" ? "It has to be paid back by hand." : "It is being paid back.";
 }
@@ -95,20 +96,21 @@ export function createCredits(deps: CreditsDeps): Credits {
     async explain({ owed, receipt }) {
       const open = owed?.isPaidBack ? "its work was not done in time" : "its work is not done yet";
       const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : open;
-      const members = owed?.isPaidBack ? await readRefund(owed.id) : undefined;
-      const detail = members
-        ? `The payment was settled, and ${why}. ${toRefundText(members)}`
+      const refund = owed?.isPaidBack ? await readRefund(owed.id) : undefined;
+      const members = refund && { refund_tx: refund.refund_tx, refund_pending: refund.refund_pending };
+      const detail = refund
+        ? `The payment was settled, and ${why}. ${toRefundText(refund)}`
         : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${CREDIT_MS / 60_000} minutes is paid back.`;
       return new Problem("paid-not-delivered", detail, {
         ...(!members && { retryAfter: RETRY_SECONDS }),
-        ...(members && { members: { ...members } }),
+        ...(members && { members }),
         ...(receipt && { receipt }),
       });
     },
   };
 
   /** Undefined when it cannot be read: the payer must be told of the payment in any case. */
-  function readRefund(id: string): Promise<RefundStatus | undefined> {
+  function readRefund(id: string): Promise<RefundState | undefined> {
     return refunds.status(id).catch((error: unknown) => {
       log.error("credit.refund-not-read", { refund: id, error });
       return undefined;

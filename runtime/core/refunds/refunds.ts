@@ -20,12 +20,21 @@ export interface RefundStatus {
   readonly refund_pending: "manual" | null;
 }
 
+/** The same, for those who tell buyers of it. */
+export interface RefundState extends RefundStatus {
+  /** Nothing is owed: a reorganisation has undone the payment for good. */
+  readonly isUndone?: true;
+}
+
+/** What a buyer is told then. */
+export const UNDONE = "A reorganisation of the chain has undone its payment for good: nothing is owed.";
+
 /** Refunds failed jobs and undelivered work, each exactly once. */
 export interface Refunds {
   /** Opens the refund of a job or of undelivered work. Idempotent. @throws Problem `unavailable`. */
   open(refund: RefundCase): Promise<void>;
   /** @param payment of a job that has failed: its refund is opened a moment after its end is recorded */
-  status(id: string, payment?: JobPayment): Promise<RefundStatus>;
+  status(id: string, payment?: JobPayment): Promise<RefundState>;
   /** Resumes refunds that this or another process left open, now and periodically. */
   start(): void;
   /** Resumes them once, now. */
@@ -100,6 +109,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       return {
         refund_tx: end?.transaction ?? refund?.held?.transaction ?? null,
         refund_pending: !end && isManual ? "manual" : null,
+        ...(end?.transaction === null && { isUndone: true as const }),
       };
     },
     start: sweeper.start,

@@ -91,28 +91,28 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
     const record = await readRecord(store, entry.key).catch(unlessDamaged);
     if (record?.state === "rejected") return undefined;
     if (!record && (await isKnownUnpaid(store, entry.key))) return undefined;
+    const state = record && (await stateOf(record));
+    if (state === "undone") return undefined;
     return {
       id: `${day}-${at}-${toTag(account)}`,
       service: entry.service,
       bought_at: new Date(entry.at).toISOString(),
       payer: account.slice(account.lastIndexOf(":") + 1),
       network: account.slice(0, account.lastIndexOf(":")),
-      ...(record ? toBought(record, await stateOf(record)) : FORGOTTEN),
+      ...(record && state ? toBought(record, state) : FORGOTTEN),
     };
   }
 
-  async function stateOf({ state, owed, job }: PaymentRecord): Promise<BoughtCall["state"]> {
+  /** `undone`: a reorganisation has undone the payment for good. */
+  async function stateOf({ state, owed, job }: PaymentRecord): Promise<BoughtCall["state"] | "undone"> {
     if (state !== "settled") return "settling";
     const work = owed?.id ?? job;
     if (work === undefined || (await jobs.readEnd(work))?.state === "DELIVERED") return "delivered";
-    return (await isPaidBack(work)) ? "paid-back" : "paid";
-  }
-
-  /** @param id of the refund: that of a job, or of owed work */
-  async function isPaidBack(id: string): Promise<boolean> {
     // Before `readEnd`: an end is recorded before the refund is removed.
-    const refund = await refunds.read(id).catch(unlessDamaged);
-    return refund?.held !== undefined || (await refunds.readEnd(id)) !== undefined;
+    const refund = await refunds.read(work).catch(unlessDamaged);
+    const end = await refunds.readEnd(work);
+    if (end?.transaction === null) return "undone";
+    return end || refund?.held ? "paid-back" : "paid";
   }
 }
 

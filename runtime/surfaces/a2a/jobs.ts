@@ -4,6 +4,7 @@ import { isOwedBack, type JobRecords } from "../../core/jobs/records.ts";
 import type { JobStatus } from "../../core/jobs/status.ts";
 import { isObject } from "../../core/json.ts";
 import { toFile } from "../../core/proxy/media.ts";
+import { UNDONE } from "../../core/refunds/refunds.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import type { Task, TaskBook, TaskChange } from "./task-book.ts";
@@ -75,11 +76,15 @@ export function createFollowJob(options: FollowJobOptions): FollowJob {
       };
     if (status.status !== "FAILED") return {};
     const refund = payment ? await toRefundText(status) : "Nothing was charged.";
-    return { state: "failed", text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}` };
+    return {
+      state: "failed",
+      text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}`.trimEnd(),
+    };
   }
 
   /** The status does not tell a refund that is under way from none, and the service may have changed since the sale. */
-  async function toRefundText({ job_id, refund_tx, refund_pending }: JobStatus): Promise<string> {
+  async function toRefundText({ job_id, refund_tx, refund_pending, error }: JobStatus): Promise<string> {
+    if (error?.endsWith(UNDONE)) return ""; // The error has said it.
     if (refund_tx !== null) return `Its price was paid back in ${refund_tx}.`;
     if (refund_pending === "manual") return "Its price has to be paid back by hand.";
     const [record, end] = await Promise.all([records.read(job_id), records.readEnd(job_id)]);

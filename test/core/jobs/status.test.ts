@@ -108,4 +108,20 @@ describe("the status of a job", () => {
     }
     await refunds.close();
   });
+
+  it("says that nothing is owed where a reorganisation has undone its payment for good", async () => {
+    const parts = { store: createMemoryStore(), clock: { now: Date.now } };
+    const records = createJobRecords(parts);
+    const undone = async () => ({ refund_tx: null, refund_pending: null, isUndone: true as const });
+    const deps = { records, refunds: { status: undone }, clock: parts.clock };
+    const statusOf = createStatusOf(deps)("search", { eta_seconds: 1 } as never);
+    const { id } = await records.reserve({ service: "search", input: {}, refund: true });
+    await records.begin(id, { network: "eip155:8453", asset: "0x1", amount: "1", payer: "0x9", transaction: "0xpaid" });
+    await records.end(id, { state: "FAILED", at: 0, error: "It broke" });
+    const told = await statusOf({ job_id: id } as never, undefined as never);
+    expect(told.error).to.equal(
+      "It broke. A reorganisation of the chain has undone its payment for good: nothing is owed.",
+    );
+    expect(told, "nothing more than the schema has").not.to.have.property("isUndone");
+  });
 });

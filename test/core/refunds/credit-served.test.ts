@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
@@ -109,6 +110,19 @@ describe("a credit: what was paid first and not delivered", () => {
       "payment.signed.authorization.nonce",
       nonce,
     );
+  });
+
+  it("says that nothing is owed once a reorganisation has undone its payment for good", async () => {
+    shop.handler = () => {
+      throw new Problem("unparseable-input", "There is no such die");
+    };
+    expect((await send()).status).to.equal(502);
+    const refund = (await shop.store.get<OpenRefund>(refundsOf()[0] ?? "")) as OpenRefund;
+    await createRefundRecords(shop.store).end(refund, { transaction: null, at: shop.clock.now() });
+    const { detail, ...told } = (await (await send()).json()) as Record<string, unknown>;
+    expect(detail).to.match(/There is no such die\. A reorganisation .* for good: nothing is owed\.$/);
+    expect(told).to.include({ code: "paid-not-delivered", refund_tx: null, refund_pending: null });
+    expect(told).not.to.have.property("isUndone");
   });
 
   it("is paid back in the end, when the store fails just as its refund is opened", async () => {

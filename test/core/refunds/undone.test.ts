@@ -75,7 +75,11 @@ describe("a refund of a payment that a reorganisation has taken off the chain", 
     refunds.start();
     await eventually(async () => (await desk.record(job)) === undefined);
     expect(await desk.records.readEnd(job.id)).to.include({ transaction: null });
-    expect(await refunds.status(job.id)).to.deep.equal({ refund_tx: null, refund_pending: null });
+    expect(await refunds.status(job.id)).to.deep.equal({
+      refund_tx: null,
+      refund_pending: null,
+      isUndone: true,
+    });
     expect(await ends()).to.deep.equal([PRICE, 0]);
   });
 });

@@ -76,6 +76,15 @@ describe("a wallet's job", () => {
     await refunds.end(REFUND, { transaction: "0xff", at: 0 });
     expect(await states()).to.deep.equal(["paid-back"]);
   });
+
+  it("is none where a reorganisation has undone its payment for good", async () => {
+    await jobs.end(job, { state: "FAILED", at: 0, error: "no" });
+    const to = "0x5e11e5e11e5e11e5e11e5e11e5e11e5e11e5e11e";
+    const authorization = { from: to, to, value: "1000", validAfter: "0", validBefore: "1", nonce: "0x01" } as const;
+    const payment = { ...REFUND.payment, signed: { signature: "0x" as const, authorization } };
+    await refunds.end({ ...REFUND, payment }, { transaction: null, at: 0 });
+    expect(await states()).to.deep.equal([]);
+  });
 });
 
 describe("a list of large purchases", () => {

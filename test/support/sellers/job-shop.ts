@@ -2,7 +2,7 @@ import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
 import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
-import type { RefundStatus } from "../../../runtime/core/refunds/refunds.ts";
+import type { RefundState } from "../../../runtime/core/refunds/refunds.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import type { JobManifest, Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
@@ -30,7 +30,7 @@ export interface JobShop {
   /** The number of attempts. */
   executions: number;
   /** The refunds of failed jobs. */
-  refund: RefundStatus;
+  refund: RefundState;
   /** Makes a payment for an offer of this challenge. */
   pay(required: Loose): object;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;

@@ -127,6 +127,8 @@ for (const [name, open] of CLIENTS)
       expect(textOf(refunded), "on whatever chain the site pays back").to.match(/price was paid back in 0xabab/);
       expect(refunded.metadata).to.include({ refund_tx: `0x${"ab".repeat(32)}`, refund_pending: null });
       expect(client.state(refunded)).to.equal("failed");
+      shop.refund = { refund_tx: null, refund_pending: null, isUndone: true };
+      expect(textOf(await client.get(id))).to.match(/undone its payment for good: nothing is owed\.$/);
       expect(client.state(await client.get(id))).to.equal("failed");
     });
 
