@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { Client, ClientOptions, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
-import { gatherLines, toExactResponse } from "./exact-results.ts";
+import { changeResponse, gatherLines } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
 import { takeOutMalformed } from "./malformed-tools.ts";
 import { dropNulls } from "./nulls.ts";
@@ -128,7 +128,7 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   const fetch: typeof ask = async (...request) => {
     const response = await ask(...request);
     if (response.status === 429) asked = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
-    return toExactResponse(response);
+    return changeResponse(response);
   };
   const transport = dropNulls(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
   return { transport, pidOf: () => undefined, askedMs: () => asked };

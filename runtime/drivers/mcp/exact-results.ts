@@ -1,17 +1,21 @@
 import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
 import { toMediaType } from "../../core/proxy/media.ts";
+import { toAccepted } from "./nulls.ts";
 
 const FIELD = "structuredContent";
+/** Changes the JSON of a message. */
+type Change = (json: string) => string;
+
 /** More bytes than a message may have: longer ones are passed on unchanged, and are refused by the client. */
 const LONGEST = 16 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
 
 /**
- * Passes a server's output on in whole lines, changed by `toExact`. Given chunks, the client would copy the whole
+ * Passes a server's output on in whole lines, each message changed. Given chunks, the client would copy the whole
  * beginning of a message with each of them, which takes seconds for a message of 16 MB.
  */
-export function gatherLines(hand: (lines: Buffer) => void): (chunk: Uint8Array) => void {
+export function gatherLines(hand: (lines: Buffer) => void, change: Change = toRead): (chunk: Uint8Array) => void {
   let gathered: Uint8Array[] = [];
   let bytes = 0;
   return (chunk) => {
@@ -22,45 +26,47 @@ export function gatherLines(hand: (lines: Buffer) => void): (chunk: Uint8Array) 
     const end = bytes > LONGEST ? bytes : endOfLines(all);
     gathered = end < bytes ? [all.subarray(end)] : [];
     bytes -= end;
-    hand(toExactLines(all.subarray(0, end)));
+    hand(changeLines(all.subarray(0, end), change));
   };
 }
 
-/** An answer over HTTP, changed by `toExact`: one message as JSON, or messages in the lines of a stream. */
-export function toExactResponse(response: Response): Response {
+/** An answer over HTTP with its messages changed: one as JSON, or some in the lines of a stream. */
+export function changeResponse(response: Response, change: Change = toRead): Response {
   const isStream = toMediaType(response.headers.get("content-type")) === "text/event-stream";
-  return new Response(response.body?.pipeThrough(isStream ? byLines() : asWhole()), response);
+  return new Response(response.body?.pipeThrough(isStream ? byLines(change) : asWhole(change)), response);
 }
 
-function byLines(): TransformStream<Uint8Array, Uint8Array> {
+function byLines(change: Change): TransformStream<Uint8Array, Uint8Array> {
   let add: (chunk: Uint8Array) => void;
   return new TransformStream({
     start(controller) {
-      add = gatherLines((lines) => controller.enqueue(lines));
+      add = gatherLines((lines) => controller.enqueue(lines), change);
     },
     transform: (chunk) => add(chunk),
   });
 }
 
-function asWhole(): TransformStream<Uint8Array, Uint8Array> {
+function asWhole(change: Change): TransformStream<Uint8Array, Uint8Array> {
   const chunks: Uint8Array[] = [];
   return new TransformStream({
     transform: (chunk) => void chunks.push(chunk),
-    flush: (controller) => controller.enqueue(Buffer.from(toExact(Buffer.concat(chunks).toString()))),
+    flush: (controller) => controller.enqueue(Buffer.from(change(Buffer.concat(chunks).toString()))),
   });
 }
 
 /** The place after the last end of line; 0 when there is none. A stream may end its lines with CR alone. */
 const endOfLines = (bytes: Uint8Array): number => Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
 
-function toExactLines(lines: Buffer): Buffer {
-  if (!lines.includes(FIELD)) return lines;
-  const exact = lines.toString().split(/(?<=[\r\n])/);
-  return Buffer.from(exact.map((line) => line.replace(MESSAGE, (_, name, json) => name + toExact(json))).join(""));
+function changeLines(lines: Buffer, change: Change): Buffer {
+  if (!lines.includes(FIELD) && !lines.includes("null")) return lines;
+  const all = lines.toString().split(/(?<=[\r\n])/);
+  return Buffer.from(all.map((line) => line.replace(MESSAGE, (_, name, json) => name + change(json))).join(""));
 }
 
 /** A line, with the name that it has in a stream, and without its end. */
 const MESSAGE = /^(data: ?|)([^\r\n]+)/;
+
+const toRead: Change = (json) => toAccepted(toExact(json));
 
 /**
  * A JSON-RPC message in which integers that JavaScript would round are strings of their digits. Only the data of tools'

@@ -1,5 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { isObject } from "../../core/json.ts";
+import { isDeep, isObject, tryParseJson } from "../../core/json.ts";
 
 /**
  * Removes members that are null from each result. Some servers write null for absent members, and for one of these the
@@ -24,6 +24,19 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(
     members.map(([name, member]) => [name, OF_MCP.includes(name) ? withoutNulls(member) : member]),
   );
+}
+
+/**
+ * The JSON of an answer without what makes the client refuse the whole message before it hears it: `"error": null` beside a
+ * result, a result that is null beside an error, and a result's `"_meta": null`.
+ */
+export function toAccepted(json: string): string {
+  const message = /"(?:error|result|_meta)"\s*:\s*null/.test(json) ? tryParseJson(json) : undefined;
+  if (!isObject(message) || isDeep(message)) return json;
+  const { error, result, ...rest } = message;
+  if (!isObject(result)) return JSON.stringify({ ...rest, ...(result != null && { result }), error });
+  const { _meta, ...whole } = result;
+  return JSON.stringify({ ...rest, result: _meta === null ? whole : result, ...(error != null && { error }) });
 }
 
 /** The members that hold objects of MCP: of results, of tools, of content blocks, and of a server's capabilities. */

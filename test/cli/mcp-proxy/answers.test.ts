@@ -46,6 +46,30 @@ describe("payphone mcp-proxy, at a seller", () => {
       expect(payments()).to.have.length(1);
     });
 
+    it("hands on what was paid for where the client would refuse the whole message for a null", async () => {
+      const result = { ...RESULT, _meta: null };
+      deliver = ({ answer }) => answer(result);
+      expect(await call()).to.deep.equal(RESULT);
+      deliver = ({ id, outgoing }) => {
+        outgoing.writeHead(200, { "content-type": "application/json" });
+        outgoing.end(JSON.stringify({ jsonrpc: "2.0", id, error: null, result }));
+      };
+      expect(await call(), "beside an error that is none").to.deep.equal(RESULT);
+      deliver = (paid) => {
+        paid.outgoing.writeHead(200, EVENTS);
+        tell(paid, {
+          id: paid.id,
+          result: { ...result, structuredContent: { rolled: 4e19, by: null } },
+        });
+        paid.outgoing.end();
+      };
+      expect(await call(), "in a stream").to.deep.equal({
+        ...RESULT,
+        structuredContent: { rolled: 4e19, by: null },
+      });
+      expect(payments()).to.have.length(3);
+    });
+
     it("hands on what was paid for as text where no client would read it", async () => {
       const content = [{ type: "json", json: { rolled: 4 } }];
       for (const answered of [{ content }, { content: "here" }, { content, isError: true }]) {

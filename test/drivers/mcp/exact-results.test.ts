@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
-import { toExactResponse } from "../../../runtime/drivers/mcp/exact-results.ts";
+import { changeResponse } from "../../../runtime/drivers/mcp/exact-results.ts";
 
 const ID = "1234567890123456789";
 const toResult = (id: string): string =>
@@ -10,7 +10,7 @@ const LIST = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"structuredCont
 /** An answer that arrives byte by byte. */
 function toResponse(type: string, body: string): Response {
   const bytes = [...Buffer.from(body)].map((byte) => Uint8Array.of(byte));
-  return toExactResponse(new Response(ReadableStream.from(bytes), { headers: { "content-type": type } }));
+  return changeResponse(new Response(ReadableStream.from(bytes), { headers: { "content-type": type } }));
 }
 
 /** Answers each request with what its method asks for. */
@@ -38,7 +38,7 @@ describe("the data of a tool's result", () => {
 
   it("are told at once, while the stream goes on", async () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    const answer = toExactResponse(new Response(readable, { headers: { "content-type": "text/event-stream" } }));
+    const answer = changeResponse(new Response(readable, { headers: { "content-type": "text/event-stream" } }));
     const writer = writable.getWriter();
     const reader = answer.body?.getReader();
     for (const end of ["\n\n", "\r\r"]) {

@@ -20,13 +20,13 @@ describe("an MCP server that writes null for what it does not say", () => {
     await site.close();
   });
 
-  /** The next request gets this result. */
-  const answerWith = (result: object): void =>
+  /** The next request gets this result. @param more members of the message beside it */
+  const answerWith = (result: object, more = {}): void =>
     site.intercept(async (response) => {
       site.intercept(undefined);
       const { id } = JSON.parse((await buffer(response.req)).toString());
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result, ...more }));
     });
 
   it("has tools, and answers, as if it had left that out", async () => {
@@ -36,5 +36,8 @@ describe("an MCP server that writes null for what it does not say", () => {
     answerWith(RESULT);
     const answer = await connection.call("work", {}, { signal: new AbortController().signal, timeoutMs: 30_000 });
     expect(answer).to.deep.equal({ content: [PLAIN] });
+    answerWith({ ...RESULT, _meta: null }, { error: null });
+    const again = await connection.call("work", {}, { signal: new AbortController().signal, timeoutMs: 30_000 });
+    expect(again, "for these the client would refuse the whole message").to.deep.equal({ content: [PLAIN] });
   });
 });
