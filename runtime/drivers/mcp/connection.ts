@@ -2,6 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { Client, ClientOptions, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
+import { LONGEST_REST_MS } from "../upstream/gate.ts";
 import { changeResponse, gatherLines } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
 import { takeOutMalformed } from "./malformed-tools.ts";
@@ -16,7 +17,7 @@ export interface McpConnection {
   readonly call: CallTool;
   /** Whether the server answers a ping, or of a version without pings its description, even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
-  /** The pause that the server named with its last 429, in milliseconds. */
+  /** The pause that the server named with its last 429, in milliseconds; at most `LONGEST_REST_MS`. */
   askedMs?(): number | undefined;
   /** All tools. @throws as `listTools`. */
   tools(): Promise<ToolList>;
@@ -127,7 +128,10 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   let asked: number | undefined;
   const fetch: typeof ask = async (...request) => {
     const response = await ask(...request);
-    if (response.status === 429) asked = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
+    if (response.status === 429) {
+      const pauseMs = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
+      asked = pauseMs && Math.min(pauseMs, LONGEST_REST_MS);
+    }
     return changeResponse(response);
   };
   const transport = dropNulls(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Problem } from "../../../runtime/api/problem.ts";
 import type { LiveMcpServer, ToolServerOptions } from "../../../runtime/drivers/mcp/mcp-server.ts";
+import { LONGEST_REST_MS } from "../../../runtime/drivers/upstream/gate.ts";
 import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
 import { createWorldClock } from "../../support/world/clock.ts";
 import { openSiteServer } from "./site-server.ts";
@@ -63,5 +64,15 @@ describe("the rate of calls of an MCP server's tools", () => {
       expect([site.asked.length, server.outage()]).to.deep.equal([asked, "Site has asked for a pause"]);
       await clock.pause(100_000);
       expect([await call(), server.outage()]).to.deep.equal(["none", undefined]);
+    });
+
+  for (const isOpen of [true, false])
+    it(`names no caller a longer pause than it makes itself, ${isOpen ? "with" : "without"} a session`, async () => {
+      await open("sessions");
+      if (isOpen) expect(await refusalOf(server.call("work", {}, SIGNAL))).to.equal("none");
+      site.intercept((response) => void response.writeHead(429, { "retry-after": "999999999" }).end());
+      const told = ["Site is asked too often", LONGEST_REST_MS / 1000];
+      expect(await refusalOf(server.call("work", {}, SIGNAL))).to.deep.equal(told);
+      expect(await refusalOf(server.call("work", {}, SIGNAL))).to.deep.equal(["Site has asked for a pause", told[1]]);
     });
 });
