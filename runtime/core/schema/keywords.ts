@@ -1,7 +1,7 @@
 import type { Options } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
-import { isObject } from "../json.ts";
+import { isCollection, isObject } from "../json.ts";
 
 /** A CommonJS module whose types declare a default export. */
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
@@ -23,7 +23,7 @@ const LONGEST_FORMATTED = 2048;
 
 /**
  * Bounds Ajv's work on hostile values, since `allErrors` is on: texts above the limits are not matched against patterns
- * and formats, and `uniqueItems` is not quadratic. Adds `x-message`, which replaces the message of a rule.
+ * and formats, `uniqueItems` is not quadratic, and `const` and `enum` call no method of a value's. Adds `x-message`, which replaces the message of a rule.
  */
 export function addKeywords(ajv: Ajv2020): void {
   ajv.addVocabulary(["x-message"]);
@@ -46,6 +46,8 @@ export function addKeywords(ajv: Ajv2020): void {
     compile: (wanted: boolean) => (items: readonly unknown[]) =>
       !wanted || new Set(items.map(toSortedText)).size === items.length,
   });
+  ajv.removeKeyword("const").addKeyword({ keyword: "const", compile: (only: unknown) => isAmong([only]) });
+  ajv.removeKeyword("enum").addKeyword({ keyword: "enum", schemaType: "array", compile: isAmong });
   // "full", because "fast" accepts 2027-02-31 as a date. The text's length bounds the cost of the expressions.
   addFormats(ajv, { mode: "full" });
   for (const [name, format] of Object.entries(ajv.formats)) {
@@ -54,6 +56,24 @@ export function addKeywords(ajv: Ajv2020): void {
     if (test instanceof RegExp) ajv.formats[name] = bound((text) => test.test(text));
     else if (typeof test === "function" && !isNumeric) ajv.formats[name] = bound(test as (text: string) => boolean);
   }
+}
+
+/** Whether a value is one of the schema's. Ajv's own comparison calls `valueOf` and `toString`, which a sender can set. */
+function isAmong(members: readonly unknown[]): (value: unknown) => boolean {
+  if (members.length === 0) throw new Error("enum must have non-empty array");
+  const plain = new Set(members);
+  const parts = members.filter(isCollection);
+  return (value) => plain.has(value) || (isCollection(value) && parts.some((part) => isSame(part, value)));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isCollection(one) || !isCollection(other)) return one === other;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every(
+    (name) => Object.hasOwn(other, name) && isSame(one[name as keyof typeof one], other[name as keyof typeof other]),
+  );
 }
 
 const bound = (isValid: (text: string) => boolean) => (text: string) =>

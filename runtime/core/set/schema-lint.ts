@@ -21,10 +21,10 @@ function checkMeta(ajv: Ajv2020, source: SourceFile, base: Path, schema: unknown
   const { $schema: _, ...rest } = schema as SchemaObject; // Ajv knows no other dialect, and would throw.
   void ajv.validateSchema(rest); // The meta-schema is not `$async`: its answer is no promise.
   const byPlace = new Map((ajv.errors ?? []).toReversed().map((error) => [error.instancePath, error]));
-  return [...byPlace].map(([pointer, { keyword, message = "does not fit", params, data }]) => {
+  return [...byPlace].map(([pointer, { keyword, message = "does not fit", schema: members, data }]) => {
     const words =
       keyword === "enum"
-        ? `must be one of ${params.allowedValues.join(", ")}${didYouMean(String(data), params.allowedValues)}`
+        ? `must be one of ${(members as string[]).join(", ")}${didYouMean(String(data), members as string[])}`
         : message;
     return faultAt(source, [...base, ...toPath(pointer)], "bad-schema", words);
   });

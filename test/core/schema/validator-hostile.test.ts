@@ -49,6 +49,31 @@ const hostile = (size: number): string[] => [
   "-0",
 ];
 
+describe("a hostile value of a field that takes only objects and lists of its schema's", () => {
+  const compile = createCompiler(new Map());
+  const schemas = [{ const: { unit: "m", at: [1, 2] } }, { enum: ["m", { unit: "m", at: [1, 2] }, [[1, 2]]] }];
+  const typesOf = (schema: object, json: string): readonly string[] =>
+    compile(schema)
+      .check(JSON.parse(json), "body", "input")
+      .issues.map(({ type }) => type);
+
+  it("is an ordinary fault, also where it has the name of a method that a comparison could call", () => {
+    const names = ["valueOf", "toString", "toJSON", "constructor", "hasOwnProperty", "__proto__"];
+    const values = names.flatMap((name) => ["1", "null", "{}"].map((value) => `{"${name}":${value}}`));
+    for (const schema of schemas)
+      for (const value of [...values, ...values.map((one) => `{"unit":"m","at":[1,${one}]}`), "[]", "{}", "null", "1"])
+        expect(typesOf(schema, value), value).to.deep.equal(value === "null" ? ["missing"] : ["literal_error"]);
+  });
+
+  it("is none where it is equal, whatever the order of its fields", () => {
+    for (const schema of schemas) expect(typesOf(schema, '{"at":[1,2],"unit":"m"}')).to.deep.equal([]);
+    expect(typesOf(schemas[1] as object, "[[1,2]]")).to.deep.equal([]);
+    expect(typesOf({ const: { valueOf: 1 } }, '{"valueOf":1}')).to.deep.equal([]);
+    for (const value of ['{"at":[2,1],"unit":"m"}', '{"at":[1,2],"unit":"m","more":1}', "[[1],2]"])
+      for (const schema of schemas) expect(typesOf(schema, value), value).to.deep.equal(["literal_error"]);
+  });
+});
+
 /** Every schema with every hostile value, as the whole body and in each of its fields. */
 const CHECKS = [...OWN_SCHEMAS].flatMap(([schema, document]) => {
   const names = Object.keys((document as { properties: object }).properties);
