@@ -116,4 +116,41 @@ describe("the example of an imported operation", () => {
     expect(made).to.deep.equal({ ids: ["example"], csv: ["example", "example"], x_of: ["example"] });
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
+
+  it("has an item in each required list of a form, too, whose input keeps its shape", async () => {
+    const list = (more: object = {}): object => ({ type: "array", items: { type: "string" }, ...more });
+    const plain = { to: list(), cc: list(), ids: list({ minItems: 2 }), tags: { anyOf: [list(), { type: "null" }] } };
+    const files = list({ items: { type: "string", format: "binary" } });
+    const required = ["to", "ids", "tags"];
+    const form = { type: "object", properties: plain, required };
+    const upload = { ...form, properties: { ...plain, files }, required: [...required, "files"] };
+    const open = { ...form, additionalProperties: { type: "string" } };
+    const post = (schema: object, type = "application/x-www-form-urlencoded", parameters: object[] = []) => {
+      return { method: "post", parameters, requestBody: { required: true, content: { [type]: { schema } } } };
+    };
+    const query = { in: "query", name: "page", schema: { type: "integer" } };
+    const named = { $ref: "#/components/schemas/Form" };
+    const { dir } = await importDocument(
+      {
+        upload: post(upload, "multipart/form-data"),
+        inline: post(open),
+        whole: post(named),
+        part: post(named, undefined, [query]),
+      },
+      { components: { schemas: { Form: form } } },
+    );
+    type Fields = { properties: Record<string, Fields & { minItems?: number }> };
+    const leastOf = async (id: string, inBody = false): Promise<unknown> => {
+      const input = (await manifestOf(dir, `shelf_${id}`)).input as Fields;
+      const { properties } = inBody ? (input.properties.body as Fields) : input;
+      return Object.fromEntries(Object.entries(properties).map(([name, { minItems }]) => [name, minItems]));
+    };
+    const least = { to: 1, cc: undefined, ids: 2, tags: 1 };
+    expect(await leastOf("whole")).to.deep.equal(least);
+    expect(await leastOf("part", true)).to.deep.equal(least);
+    expect(await leastOf("inline", true)).to.deep.equal(least);
+    expect(await leastOf("upload")).to.deep.equal({ ...least, files: 1 });
+    expect((await manifestOf(dir, "shelf_whole")).proxy).to.include({ body: "input", encoding: "form" });
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
 });

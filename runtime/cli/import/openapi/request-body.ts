@@ -3,6 +3,7 @@ import type { BodyEncoding } from "../../../core/proxy/plan.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import { examplesOf, jsonExamplesOf } from "./examples.ts";
+import { isPlainForm, neededLists, toFlat, toNeeded, withFields } from "./form-fields.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
 import { type Field, toFormText } from "./parameters.ts";
@@ -78,7 +79,10 @@ export function readRequestBody(
   if (encoding === "form" && /^(?:array|string|number|integer|boolean)$/.test(kindOf(media.schema ?? {}, pointers)))
     throw new Refused("its form has no fields");
   const hasFiles = encoding === "multipart";
-  if (hasFiles || (encoding === "form" && isWrittenOtherwise(media, pointers)))
+  const isWhole = taken.length === 0 && isObject(media.schema) && typeof media.schema.$ref === "string"; // The whole input.
+  const lists = encoding === "form" ? neededLists(schema, pointers) : undefined;
+  const isFlat = lists !== undefined && isWhole && isPlainForm(schema);
+  if (hasFiles || isFlat || (encoding === "form" && isWrittenOtherwise(media, pointers)))
     return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles }) };
   if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], type: toPlainType(type) };
   const examples = (encoding === "json" ? jsonExamplesOf : examplesOf)(media, schema, pointers);
@@ -92,11 +96,17 @@ export function readRequestBody(
     };
   }
   const isOtherJson = encoding === "json" && /^application\/[\w.-]+\+json\b/i.test(type);
-  return { ...shared, schema: media.schema ?? {}, ...(isOtherJson && { type: toPlainType(type) }), examples };
+  const needing = isWhole ? undefined : lists && withFields(schema, lists);
+  return {
+    ...shared,
+    schema: needing ?? media.schema ?? {},
+    ...(isOtherJson && { type: toPlainType(type) }),
+    examples,
+  };
 }
 
 const hasNoFields = (media: JsonObject, pointers: Pointers): boolean =>
-  Object.keys(toFlat(media.schema, pointers, 0).properties).length === 0;
+  Object.keys(toFlat(media.schema, pointers).properties).length === 0;
 
 const toPlainType = (type: string): string => {
   const plain = (type.split(";")[0] ?? "").trim().toLowerCase();
@@ -120,7 +130,7 @@ const BYTES = {
 
 /** Whether a form has a field that is neither repeated for each item of a list nor JSON. */
 function isWrittenOtherwise(media: JsonObject, pointers: Pointers): boolean {
-  const { properties } = toFlat(media.schema, pointers, 0);
+  const { properties } = toFlat(media.schema, pointers);
   return Object.entries(pointers.tryObject(media.encoding)).some(
     ([name, own]) => isDeepObject(own) || toFormText(own, properties[name], { pointers, examples: [] }),
   );
@@ -134,7 +144,7 @@ interface FormTerms {
 
 /** The parts of a form, those of its `allOf` included (OpenAPI 3.1, section 4.8.14.3). */
 function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: FormTerms): BodyForm {
-  const { properties, required } = toFlat(media.schema, pointers, 0);
+  const { properties, required } = toFlat(media.schema, pointers);
   const encodings = isObject(media.encoding) ? media.encoding : {};
   const claim = createNames(taken);
   const parts = Object.entries(properties).filter(([, part]) => pointers.tryObject(part).readOnly !== true);
@@ -146,8 +156,10 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
     const terms: PartTerms = { encoding: encodings[wireName], pointers };
     const given = wholes.flatMap((whole) => (Object.hasOwn(whole, wireName) ? [whole[wireName]] : []));
     const isOwnFile = files.some(([name]) => name === wireName);
-    const value = isOwnFile ? toFilePart(pointers.tryObject(part), most) : toValuePart(part, given, terms);
-    const field: Field = { name: claim(toFieldName(wireName), "_"), isRequired: required.includes(wireName), ...value };
+    const isRequired = required.includes(wireName);
+    const sent = isRequired ? toNeeded(part, pointers) : part;
+    const value = isOwnFile ? toFilePart(pointers.tryObject(sent), most) : toValuePart(sent, given, terms);
+    const field: Field = { name: claim(toFieldName(wireName), "_"), isRequired, ...value };
     const isSpread = !isOwnFile && isDeepObject(terms.encoding) && /^(?:|object|array)$/.test(kindOf(part, pointers));
     return { key: isSpread ? `${wireName}[*]` : wireName, field };
   });
@@ -175,22 +187,6 @@ function toValuePart(
   if (!text) return { schema: part, examples: [...given, ...examplesOf({}, own, pointers)] };
   const description = [own.description, text.note].filter((one) => typeof one === "string").join(" ");
   return { schema: { type: "string", description }, examples: text.examples };
-}
-
-interface Flat {
-  readonly properties: JsonObject;
-  readonly required: readonly unknown[];
-}
-
-const DEEPEST = 8;
-
-function toFlat(schema: unknown, pointers: Pointers, depth: number): Flat {
-  const { properties, required, allOf } = pointers.tryObject(schema);
-  const parts = Array.isArray(allOf) && depth < DEEPEST ? allOf.map((part) => toFlat(part, pointers, depth + 1)) : [];
-  return {
-    properties: Object.assign({}, ...parts.map((part) => part.properties), isObject(properties) ? properties : {}),
-    required: [...parts.flatMap((part) => part.required), ...(Array.isArray(required) ? required : [])],
-  };
 }
 
 interface PartTerms {

@@ -118,10 +118,10 @@ function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Writ
   return { query: Object.fromEntries(fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, `{.${name}}`])) };
 }
 
-/** A list of which something must be sent: in a path or a header its only item must not be empty, either. */
+/** A list of which something must be sent: in a path or a header its only item must not be empty, either. @param place also `form` */
 export function toNeededList(list: JsonObject, place: string, pointers: Pointers): JsonObject {
   const minItems = Math.max(1, Number(list.minItems ?? 1));
-  if (place === "query") return { ...list, minItems };
+  if (place === "query" || place === "form") return { ...list, minItems };
   const items = pointers.object(list.items);
   const { type, format, minLength = 0, enum: listed } = items;
   const isText = type === "string" && format === undefined && listed === undefined && minLength === 0;
