@@ -34,8 +34,11 @@ interface Made {
   readonly offer: PaymentRequirements;
 }
 
-/** The most offers with equal service, network and amount; they differ in token, recipient or fee payer. */
-const PLACES = 16;
+/**
+ * The most offers with equal service, network and amount; they differ in token, recipient or fee payer. Some facilitators have
+ * dozens of fee payers on Solana, of which each start of each process is told another.
+ */
+const PLACES = 64;
 const RENEW_MS = 60_000;
 /** A uint256 has at most 78 digits. */
 const AMOUNT = /^\d{1,78}$/;

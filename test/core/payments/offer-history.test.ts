@@ -94,24 +94,24 @@ describe("the offers that were made", () => {
     for (let amount = 0; amount < 500; amount += 1) await history.publish(toSet(String(amount)));
     reads = 0;
     expect(await recipients(history, "0")).to.deep.equal(["0x2"]);
-    expect(reads).to.equal(16);
+    expect(reads).to.equal(64);
     for (const odd of ["", "1e3", "9".repeat(500)]) expect(await recipients(history, odd)).to.deep.equal([]);
-    expect(reads, "what is no amount is not looked for").to.equal(16);
+    expect(reads, "what is no amount is not looked for").to.equal(64);
   });
 
-  it("take one place for all who make the same, and 16 for one price: the next one is refused with a sentence", async () => {
+  it("take one place for all who make the same, and 64 for one price: the next one is refused with a sentence", async () => {
     await open().publish(toSet("1", "0x0"));
     await open().publish(toSet("1", "0x0"));
-    for (let at = 1; at < 16; at += 1) await open().publish(toSet("1", `0x${at}`));
+    for (let at = 1; at < 64; at += 1) await open().publish(toSet("1", `0x${at}`));
     const refused = await open()
-      .publish(toSet("1", "0x16"))
+      .publish(toSet("1", "0x64"))
       .catch((error: unknown) => error);
     expect(refused).to.have.property("code", "unavailable");
     expect(refused)
       .to.have.property("message")
-      .that.matches(/more than 16 .* try again in 7 minutes$/);
-    await open().publish(toSet("1", "0x15"));
-    expect(await recipients(open(), "1")).to.have.length(16);
+      .that.matches(/more than 64 .* try again in 7 minutes$/);
+    await open().publish(toSet("1", "0x63"));
+    expect(await recipients(open(), "1")).to.have.length(64);
   });
 
   it("that could not be kept are told of", async () => {
