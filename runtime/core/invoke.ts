@@ -116,8 +116,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (late) return refuse(service, invocation, late);
     const whose = { payer: payment.authorization.payer ?? payer, reported: payer };
     const verified = { ...purchase, ...whose, listed, request: requestOf(purchase), asked: askedOf(purchase) };
-    const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
-    return deps.identifiers.once(verified, { buy: underRules, finish });
+    return deps.identifiers.once(verified, { buy: (bought) => deps.rules.during(bought, () => buy(bought)), finish });
   }
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
@@ -168,6 +167,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** Once the call is on record, the payment is reported as unsettled only when that is certain. */
   async function settle(purchase: VerifiedPurchase, bought: Bought): Promise<Outcome> {
     const { service, invocation, payment, key, offer, listed } = purchase;
+    if (invocation.signal.aborted) throw gone(); // Its job was put on record meanwhile, or it was seen whether work can be done.
     const late = explainTime(payment, clock.now());
     if (late) return refuse(service, invocation, late);
     const record = toRecord(purchase, bought, deps.termsOf(purchase));

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
+import { openStage } from "../core/jobs/stage.ts";
 import { move } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
@@ -134,6 +135,34 @@ describe("a caller who leaves", () => {
     await eventually(() => ![...store.entries.keys()].some((key) => key.startsWith("lease:")));
     expect(shop.rail.moved.size).to.equal(charged);
     shop.handler = undefined;
+  });
+
+  it("while the job that he buys is put on record, is not charged, and can buy it with the same payment", async () => {
+    const stage = await openStage();
+    const payment = await stage.pay();
+    const [reached, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { set } = stage.store;
+    stage.store.set = async (key, ...rest) => {
+      if (key.startsWith("job:")) reached.resolve();
+      if (key.startsWith("job:")) await proceed.promise;
+      return set(key, ...rest);
+    };
+    const leaving = new AbortController();
+    const call = stage.post("/v1/search", { what: "x" }, payment, leaving.signal).catch(() => "left");
+    await reached.promise;
+    leaving.abort();
+    expect(await call).to.equal("left");
+    for (let at = 0; at < 3; at += 1) await stage.post("/v1/search", {}); // The server has seen by now that he left.
+    stage.store.set = set;
+    proceed.resolve();
+    await eventually(() => ![...stage.store.entries.keys()].some((key) => key.startsWith("lease:")));
+    expect(stage.rail.asked.settle).to.equal(0);
+    const bought = await eventually(
+      () => stage.post("/v1/search", { what: "x" }, payment),
+      ({ status }) => status !== 409,
+    );
+    expect([bought.status, stage.rail.moved.size]).to.deep.equal([200, 1]);
+    await stage.close();
   });
 
   it("leaves no reservation behind", async () => {

@@ -47,7 +47,7 @@ export interface Stage {
   readonly refunds: RefundCase[];
   /** Makes the store reject the next so many of these calls for keys that begin with a prefix. */
   fail(method: "get" | "set" | "putIfAbsent" | "incr" | "refund", prefix: string, times?: number): void;
-  post(path: string, body: unknown, payment?: string): Promise<Response>;
+  post(path: string, body: unknown, payment?: string, signal?: AbortSignal): Promise<Response>;
   /** A payment of the offer for the paid job, as its header says it. */
   pay(): Promise<string>;
   /** Buys the paid job: its id. */
@@ -126,9 +126,10 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     ready: async () => {},
     work: ({ what }) => ({ found: what }),
     fail: (method, prefix, times = 1) => void faults.push({ method, prefix, times }),
-    post: (path, body, payment) =>
+    post: (path, body, payment, signal) =>
       fetch(running.url + path, {
         method: "POST",
+        ...(signal && { signal }),
         headers: { "content-type": "application/json", ...(payment !== undefined && { "payment-signature": payment }) },
         body: JSON.stringify(body),
       }),
