@@ -6,6 +6,7 @@ import type {
   Facilitator,
   PaymentPayload,
   PaymentRequirements,
+  SettleAnswer,
   SettlementReader,
   SettleResponse,
   VerifyResponse,
@@ -35,6 +36,9 @@ const LONGEST_REASON = 240;
  * there is one, is asked for its opinion.
  */
 const MAY_BE_OUTAGE = /signature|simulation_failed/;
+
+/** Who pays the fee of this payment is another facilitator's: nothing was sent. */
+const NOT_MANAGED = /fee_payer_not_managed/;
 
 /** Codes of Node and undici for errors before anything was sent. After any other error the request may have arrived. */
 const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -67,10 +71,15 @@ export function createFailover(options: FailoverOptions): Facilitator {
     async verify(payment, offer, signal) {
       let failure: unknown;
       let refused: VerifyResponse | undefined;
+      let foreign: VerifyResponse | undefined;
       for (const { member, bound } of candidates(offer, signal, deadlines.verify)) {
         const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
         if ("answer" in tried) {
           const verdict = tried.answer;
+          if (!verdict.isValid && NOT_MANAGED.test(verdict.invalidReason ?? "")) {
+            foreign = verdict;
+            continue;
+          }
           if (verdict.isValid && refused) noteTaker(payment, member, refused);
           if (verdict.isValid || !MAY_BE_OUTAGE.test(verdict.invalidReason ?? "")) return verdict;
           refused ??= verdict;
@@ -78,6 +87,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
         if (signal.aborted) break;
       }
       if (refused) return refused;
+      if (foreign && failure === undefined) return foreign;
       throw failure;
     },
 
@@ -85,10 +95,15 @@ export function createFailover(options: FailoverOptions): Facilitator {
       let failure: unknown;
       /** Whether a facilitator may have sent the payment. */
       let isSent = isAgain;
+      let foreign: SettleAnswer | undefined;
       for (const { member, bound } of candidates(offer, signal, deadlines.settle, takers.get(payment))) {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
         if (shown) return shown;
         const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
+        if ("answer" in tried && !tried.answer.success && NOT_MANAGED.test(tried.answer.errorReason ?? "")) {
+          foreign = { ...tried.answer, by: member.name };
+          continue;
+        }
         if ("answer" in tried && !isTroubled(tried.answer)) {
           const proves = tried.answer.success || !isSent || isAgain;
           return proves ? { ...tried.answer, by: member.name } : lookLonger(payment, offer, signal);
@@ -97,6 +112,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
         if (signal.aborted) break;
         isSent ||= !isUnsent(failure);
       }
+      if (foreign && failure === undefined) return foreign;
       throw failure;
     },
 

@@ -1,13 +1,69 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+import type { Facilitator, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+import { createFailover } from "../../../runtime/drivers/facilitator/failover.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 import { createMember } from "../../../runtime/drivers/facilitator/member.ts";
+import { problemOf } from "../../support/thrown.ts";
 import { OFFER, PAYMENT } from "./offer.ts";
 import { type FacilitatorStub, openFacilitatorStub } from "./stub.ts";
 
 const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 const NOT_MANAGED = "invalid_exact_svm_fee_payer_not_managed_by_facilitator";
+
+describe("an offer with a fee payer whom no facilitator has named to this process", () => {
+  const never = new AbortController().signal;
+  const offer: PaymentRequirements = { ...OFFER, network: SOLANA, extra: { feePayer: "B" } };
+  const payment = { ...PAYMENT, accepted: offer };
+  const settlement = { transaction: "", network: SOLANA };
+  /** Knows its own fee payer only. */
+  const knowing = (feePayer: string): Facilitator => ({
+    supported: async () => [],
+    verify: async ({ accepted }) =>
+      accepted.extra.feePayer === feePayer ? { isValid: true } : { isValid: false, invalidReason: NOT_MANAGED },
+    settle: async ({ accepted }) =>
+      accepted.extra.feePayer === feePayer
+        ? { ...settlement, success: true, transaction: "5ig" }
+        : { ...settlement, success: false, errorReason: NOT_MANAGED },
+  });
+  const away: Facilitator = {
+    supported: async () => [],
+    verify: () => Promise.reject(new Problem("facilitator-unavailable")),
+    settle: () => Promise.reject(new Problem("facilitator-unavailable")),
+  };
+  const failoverOf = (...facilitators: Facilitator[]): Facilitator =>
+    createFailover({
+      members: facilitators.map((facilitator, at) => createMember({ name: `${at}`, facilitator, log: silentLog })),
+      settlements: { find: async () => ({ state: "open" }) },
+      isTrusted: () => true,
+      log: silentLog,
+    });
+
+  it("is brought to each of them, until one manages it", async () => {
+    for (const isAgain of [false, true]) {
+      const both = failoverOf(knowing("A"), knowing("B"));
+      expect(await both.settle(payment, offer, never, { isAgain })).to.include({ success: true, by: "1" });
+    }
+    expect(await failoverOf(knowing("A"), knowing("B")).verify(payment, offer, never)).to.deep.equal({ isValid: true });
+  });
+
+  it("is refused where none manages it, and not where one of them cannot be asked", async () => {
+    const none = failoverOf(knowing("A"), knowing("C"));
+    expect(await none.verify(payment, offer, never)).to.have.property("invalidReason", NOT_MANAGED);
+    expect(await none.settle(payment, offer, never)).to.include({ success: false, errorReason: NOT_MANAGED });
+    for (const facilitators of [
+      [knowing("A"), away],
+      [away, knowing("A")],
+    ]) {
+      const failover = failoverOf(...facilitators);
+      for (const action of ["verify", "settle"] as const) {
+        const problem = await problemOf(Promise.resolve(failover[action](payment, offer, never)));
+        expect(problem.code).to.match(/^(?:facilitator-unavailable|settlement-unknown)$/);
+      }
+    }
+  });
+});
 
 describe("a facilitator with several fee payers, which names any of them each time", () => {
   const never = new AbortController().signal;
