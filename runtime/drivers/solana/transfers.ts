@@ -87,22 +87,22 @@ interface Wanted {
 async function readReceiver(node: Connection, { mint, receiver, span }: Wanted): Promise<Transfer[]> {
   const account = await tokenAccountOf(receiver, mint);
   const found: Transfer[] = [];
+  /** The time of the last entry. A node may not know a block's; the entry is then no younger than the one before it. */
+  let at = span.to - 1;
   for (let before: string | undefined; ; ) {
     const page = await node.getSignaturesForAddress(account, { limit: PAGE, ...(before && { before }) }, "confirmed");
-    const inside = page.filter(({ blockTime, err }) => {
-      const at = (blockTime ?? 0) * 1000;
-      return err === null && at >= span.from && at < span.to;
+    const timed = page.map(({ signature, blockTime, err }) => {
+      if (typeof blockTime === "number") at = blockTime * 1000;
+      return { signature, err, at };
     });
-    for (let at = 0; at < inside.length; at += BATCH) {
-      const batch = inside.slice(at, at + BATCH);
+    const inside = timed.filter((one) => one.err === null && one.at >= span.from && one.at < span.to);
+    for (let first = 0; first < inside.length; first += BATCH) {
+      const batch = inside.slice(first, first + BATCH);
       const landed = await Promise.all(batch.map(({ signature }) => fetchOne(node, signature)));
-      found.push(
-        ...landed.flatMap((one, index) => toTransfer(one, { signature: batch[index]!.signature, mint, receiver })),
-      );
+      found.push(...landed.flatMap((one, index) => toTransfer(one, { ...batch[index]!, mint, receiver })));
     }
-    const last = page.at(-1);
-    if (page.length < PAGE || (last?.blockTime ?? 0) * 1000 < span.from) return found;
-    before = last?.signature;
+    if (page.length < PAGE || at < span.from) return found;
+    before = page.at(-1)?.signature;
   }
 }
 
@@ -112,9 +112,17 @@ async function fetchOne(node: Connection, signature: string): Promise<VersionedT
   return landed;
 }
 
+interface Landed {
+  readonly signature: string;
+  readonly mint: string;
+  readonly receiver: string;
+  /** Its time where the transaction itself has none. */
+  readonly at?: number;
+}
+
 function toTransfer(
   landed: VersionedTransactionResponse | null,
-  { signature, mint, receiver }: { readonly signature: string; readonly mint: string; readonly receiver: string },
+  { signature, mint, receiver, at = 0 }: Landed,
 ): Transfer[] {
   if (!landed?.meta || landed.meta.err !== null) return [];
   const { preTokenBalances: before, postTokenBalances: after } = landed.meta;
@@ -126,7 +134,16 @@ function toTransfer(
   const from = [...owners].find((owner) => owner !== receiver && gained(owner) < 0n) ?? (own > 0n ? receiver : null);
   const { staticAccountKeys: keys, header } = landed.transaction.message;
   const signers = keys.slice(0, header.numRequiredSignatures).map((key) => key.toBase58());
-  return [{ transaction: signature, from, signers, to: receiver, amount, at: (landed.blockTime ?? 0) * 1000 }];
+  return [
+    {
+      transaction: signature,
+      from,
+      signers,
+      to: receiver,
+      amount,
+      at: landed.blockTime ? landed.blockTime * 1000 : at,
+    },
+  ];
 }
 
 const held = (balances: readonly TokenBalance[] | null | undefined, mint: string, of: string): bigint =>

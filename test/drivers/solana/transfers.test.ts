@@ -18,10 +18,16 @@ const SIGNATURE = "5".repeat(87); // 64 bytes in base58.
 
 describe("the transfers of a token on Solana", () => {
   /** What the node lists of the seller's account, and the transactions that it has. */
-  let listed: { readonly signature: string; readonly blockTime: number; readonly err: unknown }[];
+  let listed: { readonly signature: string; readonly blockTime: number | null; readonly err: unknown }[];
   let transactions: Map<string, Readonly<Record<string, unknown>>>;
   const node = {
-    getSignaturesForAddress: async () => listed,
+    async getSignaturesForAddress(
+      _: PublicKey,
+      { before, limit }: { readonly before?: string; readonly limit: number },
+    ) {
+      const from = before === undefined ? 0 : listed.findIndex(({ signature }) => signature === before) + 1;
+      return listed.slice(from, from + limit);
+    },
     async getTransaction(signature: string, { maxSupportedTransactionVersion: newest }: Record<string, number>) {
       const landed = transactions.get(signature);
       if (Number(landed?.version) > Number(newest)) throw new Error("The version is not supported");
@@ -38,7 +44,7 @@ describe("the transfers of a token on Solana", () => {
   /** A transaction after which the seller holds 1000 more and the buyer 1000 less. */
   function land(
     signature: string,
-    { at = 10, err = null, instructions = [] as TransactionInstruction[], version = 0 } = {},
+    { at = 10 as number | null, err = null, instructions = [] as TransactionInstruction[], version = 0 } = {},
   ): void {
     const common = new TransactionMessage({
       payerKey: PAYER_OF_FEES,
@@ -67,6 +73,22 @@ describe("the transfers of a token on Solana", () => {
     const [from, to, signer] = [BUYER, SELLER, PAYER_OF_FEES].map((key) => key.toBase58());
     const expected = { transaction: "at 10", from, signers: [signer], to, amount: 1000n, at: 10_000 };
     expect(found[0]).to.deep.equal(expected);
+  });
+
+  it("are also those behind and at entries of whose blocks the node has no time, which are older than what is before them", async () => {
+    for (let count = 1; count < 1000; count += 1) land(`failed ${count}`, { at: 15, err: "no" as never });
+    land("untimed", { at: null }); // The last of its page.
+    land("behind", { at: 12 });
+    land("too old", { at: 9 });
+    land("too old and untimed", { at: null });
+    const found = await transfers.read([SELLER.toBase58()], { from: 10_000, to: 20_000 });
+    expect(found.map(({ transaction, at }) => [transaction, at])).to.deep.equal([
+      ["untimed", 15_000],
+      ["behind", 12_000],
+    ]);
+    listed = [];
+    land("the newest", { at: null });
+    expect(await transfers.read([SELLER.toBase58()], { from: 10_000, to: 20_000 })).to.have.length(1);
   });
 
   it("are also those of transactions of version 1", async () => {
