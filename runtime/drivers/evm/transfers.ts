@@ -54,11 +54,16 @@ export function createEvmTransfers({ client, asset }: EvmTransfersOptions): Tran
       // A facilitator may have reported anything.
       if (!HASH.test(hash) || !receivers.every((address) => ADDRESS.test(address))) return [];
       return ask(async (chain) => {
+        const { parseEventLogs } = await import("viem");
         const receipt = await readReceipt(chain, hash as Hex);
         if (receipt?.status !== "success") return [];
-        const { blockNumber: fromBlock } = receipt;
-        const transfers = await readTransfers(chain, token, receivers, { fromBlock, toBlock: fromBlock });
-        return transfers.filter(({ transaction }) => transaction === hash);
+        // Its own events: a node that is behind would list none of its block.
+        const ofToken = receipt.logs.filter(({ address }) => address.toLowerCase() === token);
+        const all = parseEventLogs({ abi: EIP3009_ABI, eventName: "Transfer", logs: ofToken });
+        const wanted = receivers.map(plain);
+        const transfers = all.filter(({ args }) => wanted.includes(plain(args.to)));
+        const at = transfers.length > 0 ? await readTime(chain, receipt.blockNumber) : 0;
+        return transfers.map(({ args: { from, to, value } }) => ({ transaction: hash, from, to, amount: value, at }));
       });
     },
     isPayment: (hash) =>

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { encodeEventTopics, type Hex, type PublicClient } from "viem";
+import { encodeEventTopics, type Hex, type PublicClient, toHex } from "viem";
 import { EIP3009_ABI } from "../../../runtime/drivers/evm/token-abi.ts";
 import { createEvmTransfers } from "../../../runtime/drivers/evm/transfers.ts";
 
@@ -39,7 +39,14 @@ describe("the transfers of a token on an EVM chain", () => {
     return found.map(({ transaction }) => transaction[2]).join("");
   };
 
+  /** An event of a receipt. */
+  const toTransfer = (to: Hex = SELLER, address: Hex = TOKEN): object => {
+    const topics = encodeEventTopics({ abi: EIP3009_ABI, eventName: "Transfer", args: { from: TOKEN, to } });
+    return { address, topics, data: toHex(7n, { size: 32 }) };
+  };
+
   beforeEach(() => {
+    mined.set(20n, "b");
     [ranges, widest, receipt] = [[], 10_000n, {}];
   });
 
@@ -58,11 +65,23 @@ describe("the transfers of a token on an EVM chain", () => {
   });
 
   it("of a transaction are its own, and none while it is reverted", async () => {
-    receipt = { status: "success", blockNumber: 20n };
+    receipt = {
+      status: "success",
+      blockNumber: 20n,
+      logs: [toTransfer(), toTransfer(TOKEN), toTransfer(SELLER, SELLER)],
+    };
     const found = await transfers.of(hashOf("b"), [SELLER]);
-    expect(found.map(({ transaction }) => transaction)).to.deep.equal([hashOf("b")]);
-    receipt = { status: "reverted", blockNumber: 20n };
+    const own = { transaction: hashOf("b"), from: TOKEN, to: SELLER, amount: 7n, at: 20_000 };
+    expect(found).to.deep.equal([own]);
+    receipt = { ...receipt, status: "reverted" };
     expect(await transfers.of(hashOf("b"), [SELLER])).to.deep.equal([]);
+  });
+
+  it("of a transaction are also told by a node that has its receipt, and does not list its events yet", async () => {
+    mined.delete(20n);
+    receipt = { status: "success", blockNumber: 20n, logs: [toTransfer()] };
+    expect(await transfers.of(hashOf("b"), [SELLER])).to.have.length(1);
+    expect(ranges).to.deep.equal([]);
   });
 
   it("are payments by x402 where this token says that an authorization was used, and not where another one does", async () => {
