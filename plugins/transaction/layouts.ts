@@ -5,6 +5,8 @@ import { base58 } from "@scure/base";
 export interface InstructionLayout {
   /** The discriminator: the first bytes of the data, in hex. */
   readonly tag: string;
+  /** What the bytes after it, which are a field, must begin with, in hex. */
+  readonly next?: string;
   readonly type: string;
   /** The names of the accounts, in order; more may follow. */
   readonly accounts: readonly string[];
@@ -26,7 +28,7 @@ export function readLayout(
 ): NamedInstruction | null {
   // The Associated Token Account program's first instruction may have no data.
   const digits = data.toString("hex") || "00";
-  const layout = layouts.find(({ tag }) => digits.startsWith(tag));
+  const layout = layouts.find(({ tag, next = "" }) => digits.startsWith(tag + next));
   if (!layout) return null;
   const take = createTake(data.subarray(layout.tag.length / 2));
   const fields = Object.entries(layout.fields).map(([name, kind]) => [name, READ[kind](take)] as const);

@@ -37,6 +37,9 @@ export const SYSTEM: readonly InstructionLayout[] = [
   }),
 ];
 
+const AUTHORITY = { authorityType: "authorityType", newAuthority: "optionalKey" } as const;
+/** The authorities that an account has; all others are of a mint. */
+const [OWNER, CLOSER] = ["02", "03"];
 const MINT = { decimals: "u8", mintAuthority: "key", freezeAuthority: "optionalKey" } as const;
 
 /** The Token program. Token-2022 has the same instructions. */
@@ -46,7 +49,9 @@ export const SPL_TOKEN: readonly InstructionLayout[] = [
   layout("03", "transfer", "source destination authority", { amount: "u64" }),
   layout("04", "approve", "source delegate owner", { amount: "u64" }),
   layout("05", "revoke", "source owner"),
-  layout("06", "setAuthority", "account authority", { authorityType: "authorityType", newAuthority: "optionalKey" }),
+  { ...layout("06", "setAuthority", "account authority", AUTHORITY), next: OWNER },
+  { ...layout("06", "setAuthority", "account authority", AUTHORITY), next: CLOSER },
+  layout("06", "setAuthority", "mint authority", AUTHORITY),
   layout("07", "mintTo", "mint account mintAuthority", { amount: "u64" }),
   layout("08", "burn", "account mint authority", { amount: "u64" }),
   layout("09", "closeAccount", "account destination owner"),

@@ -19,6 +19,18 @@ describe("an instruction of the Token program", () => {
     expect(readToken("060800", "mint", "owner")?.info).to.include({ authorityType: 8 });
   });
 
+  it("says of which mint or account an authority is changed", () => {
+    for (const [type, named] of [
+      ["00", "mint"],
+      ["01", "mint"],
+      ["02", "account"],
+      ["03", "account"],
+      ["04", "mint"],
+      ["08", "mint"],
+    ] as const)
+      expect(Object.keys(readToken(`06${type}00`, "it", "owner")?.info ?? {})[0], type).to.equal(named);
+  });
+
   it("names the accounts that there are, and only those", () => {
     const amount = "0100000000000000";
     expect(readToken(`03${amount}`)?.info).to.deep.equal({ amount: "1" });
