@@ -1,7 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../account.ts";
 import { digestOf } from "../digest.ts";
-import { perform } from "../perform.ts";
+import { gone, perform } from "../perform.ts";
 import { toIssueText } from "../schema/issues.ts";
 import type { Service } from "../service.ts";
 import type { ScreenManifest } from "../set/manifest.ts";
@@ -11,7 +11,7 @@ import { refused } from "./guests.ts";
 
 /** Screens wallets with a service of the set before they may buy. */
 export interface Screening {
-  /** @throws Problem `buyer-refused`; `unavailable` when the screening failed: then nothing is sold. */
+  /** @throws Problem `buyer-refused`; `unavailable` when the screening failed, or the caller is gone: then nothing is sold. */
   check(wallets: readonly string[], signal: AbortSignal): Promise<void>;
   /** Whether the service need not be asked about a wallet now. */
   isKnown(wallet: string): Promise<boolean>;
@@ -37,8 +37,12 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
   return {
     async check(wallets, signal) {
       if (wallets.length === 0) throw refused();
-      for (const wallet of wallets.map(toAccount))
-        if (!(await share(wallet, signal, (shared) => isClear(wallet, shared)))) throw refused();
+      for (const wallet of wallets.map(toAccount)) {
+        const clear = share(wallet, signal, (shared) => isClear(wallet, shared)).catch((error: unknown) => {
+          throw signal.aborted ? gone() : error;
+        });
+        if (!(await clear)) throw refused();
+      }
     },
     isKnown: async (wallet) => (await store.get(keyOf(wallet))) !== undefined,
   };

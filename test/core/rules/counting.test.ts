@@ -127,6 +127,13 @@ describe("the answer of a screening", () => {
       expect((await problemOf(screenBy(answer).screening.check([ALICE], never))).code).to.equal("unavailable");
   });
 
+  it("is not waited for by a caller who has left, which is no failure of the shop", async () => {
+    const leaving = new AbortController();
+    const left = problemOf(screenBy(CLEAR).screening.check([ALICE], leaving.signal));
+    leaving.abort();
+    expect(await left).to.deep.include({ code: "unavailable", options: {} });
+  });
+
   it("is none about a wallet that the service does not take", async () => {
     const input = { type: "object", properties: { wallet: { type: "string", pattern: "^[a-z]" } } };
     const { screening } = screenBy(CLEAR, input);
