@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isDeep, isObject } from "../json.ts";
 import { LONGEST_SIGNATURE, toUint256 } from "./eip3009.ts";
 import { parsePayment, type Refusal } from "./read-payment.ts";
 
@@ -72,6 +72,7 @@ export function explainPayment(
 
 /** A client's value, short enough for a header. */
 export function show(value: unknown): string {
+  if (isDeep(value)) return "JSON of too many levels"; // More of them than `JSON.stringify` can write.
   const text = typeof value === "string" && /^[\w:./-]+$/.test(value) ? value : (JSON.stringify(value) ?? "missing");
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -64,6 +64,17 @@ describe("a payment that fits no offer", () => {
       expect([shop.executions, shop.rail.asked.verify, shop.rail.asked.settle]).to.deep.equal([0, 0, 0]);
     });
 
+  it("is refused where it names an offer in more levels of JSON than can be written again", async () => {
+    const change = (offer: PaymentRequirements) => ({ ...offer, extra: { ...offer.extra, offerId: "DEEP" } });
+    const payment = Buffer.from(await shop.pay("/v1/roll", { change }), "base64").toString();
+    const deep = payment.replace('"DEEP"', "[".repeat(4800) + "]".repeat(4800));
+    const headers = { "payment-signature": Buffer.from(deep).toString("base64") };
+    const response = await shop.post("/v1/roll", ROLL, headers);
+    expect(response.status).to.equal(402);
+    const { error } = (await response.json()) as { error: string };
+    expect(error).to.match(/: extra.offerId is JSON of too many levels, the offer says [0-9a-f]{16}$/);
+  });
+
   it("is refused in version 1, too, when another recipient or amount is signed", async () => {
     for (const options of [{ signedTo: FOREIGN }, { value: "999" }]) {
       const response = await shop.post("/v1/roll", ROLL, { "x-payment": await shop.payV1("/v1/roll", options) });
