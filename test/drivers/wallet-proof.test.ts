@@ -6,6 +6,7 @@ import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createMemoryLimiter } from "../../runtime/drivers/memory-limiter.ts";
 import { createWalletProof } from "../../runtime/drivers/wallet-proof.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
+import { problemOf } from "../support/thrown.ts";
 
 const NETWORK = "eip155:8453";
 const WALLET = "0x00000000000000000000000000000000000A11e7";
@@ -100,6 +101,16 @@ describe("a wallet's proof", () => {
     const signature = await account.signMessage({ message });
     const proof = openProof("http://127.0.0.1:9")({ network: NETWORK, address: WALLET, message, signature });
     expect(await proof.catch((error: unknown) => (error as Problem).code)).to.equal("upstream-failed");
+  });
+
+  it("is not told when the chain does not answer in time", async () => {
+    const ask = (): Promise<never> => Promise.reject(new DOMException("late", "TimeoutError")); // As of a signal.
+    const proof = createWalletProof(new Map([[NETWORK, { chainId: 8453, name: "Base", ask }]]));
+    const signature = await account.signMessage({ message });
+    expect(await problemOf(proof({ network: NETWORK, address: WALLET, message, signature }))).to.include({
+      code: "upstream-failed",
+      message: "The Base chain did not answer in time",
+    });
   });
 
   it("is no text that is no signature", async () => {

@@ -1,4 +1,5 @@
 import type { Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
 import { ERC1271_ABI, ERC1271_MAGIC_VALUE } from "./erc1271.ts";
 
@@ -16,7 +17,7 @@ const PRECOMPILED = /^0x0{36}/;
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export async function isContractSignature(
-  { ask }: EvmClient,
+  { ask, name }: EvmClient,
   { address, hash, signature }: { readonly address: Hex; readonly hash: Hex; readonly signature: Hex },
 ): Promise<boolean> {
   if (PRECOMPILED.test(address)) return false;
@@ -33,7 +34,8 @@ export async function isContractSignature(
     (answer) => answer === ERC1271_MAGIC_VALUE,
     (error: unknown) => {
       if (error instanceof BaseError) return false; // The contract reverted, or there is no contract.
-      throw error;
+      if (error instanceof Problem) throw error;
+      throw new Problem("upstream-failed", `The ${name} chain did not answer in time`, { cause: error });
     },
   );
 }
