@@ -110,11 +110,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
    * a crash may undo it, and a payment that was settled meanwhile would be lost. `settleAgain` writes a refused payment anew.
    */
   async function isDurable(key: string, record: PaymentRecord): Promise<boolean> {
-    if (record.state !== "settling") return true;
-    return reservations.secure(key, record).then(
+    return record.state !== "settling" || isWritten(reservations.secure(key, record));
+  }
+
+  /** False for a write that was refused: it may have been done all the same. */
+  function isWritten(write: Promise<void>, event = "payment.begin-failed", about = {}): Promise<boolean> {
+    return write.then(
       () => true,
       (error: unknown) => {
-        log.error("payment.begin-failed", { error });
+        log.error(event, { ...about, error });
         return false;
       },
     );
@@ -132,8 +136,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       conclusionOf(key, of, await settler.settle(payment, payment.accepted, how), keepMs);
     if (state === "settling") return settle(record);
     const open: PaymentRecord = { ...record, state: "settling", retriedAt: clock.now() };
-    const again = () => Promise.resolve(check?.()).then(() => reservations.update(key, open));
-    return deps.duringRetry(record, () => again().then(() => settle(open)));
+    return deps.duringRetry(record, async () => {
+      await check?.();
+      return (await isWritten(reservations.update(key, open))) ? settle(open) : open; // Whoever finds it open settles it.
+    });
   }
 
   async function conclusionOf(
@@ -168,13 +174,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function startJob(record: PaymentRecord): Promise<boolean> {
     const { job, service } = record;
     if (job === undefined) return true;
-    return beginJob(job, toJobPayment(record), service).then(
-      () => true,
-      (error: unknown) => {
-        log.error("job.begin-failed", { job, error });
-        return false;
-      },
-    );
+    return isWritten(beginJob(job, toJobPayment(record), service), "job.begin-failed", { job });
   }
 
   /**

@@ -114,6 +114,24 @@ describe("a paid request", () => {
       expect(shop.executions).to.equal(0);
     });
 
+    it("is called unknown where a refused payment may have been opened again, since it may be settled afterwards", async () => {
+      shop.rail.script.settle = refuses();
+      const payment = await shop.pay("/v1/roll");
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(402);
+      delete shop.rail.script.settle;
+      const { set } = shop.store;
+      shop.store.set = async (key, value, ...rest) => {
+        await set(key, value, ...rest);
+        if ((value as { state?: string }).state === "settling") throw new Problem("unavailable", "The disk is full");
+      };
+      const again = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect(await again.json()).to.include({ code: "settlement-unknown" });
+      expect(shop.rail.asked.settle, "before it is on record").to.equal(1);
+      shop.store.set = set;
+      await eventually(() => shop.rail.moved.size === 1);
+      expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
+    });
+
     it("is in the book when it moves after a refusal, also when the chain could not be read for an hour", async () => {
       const { script } = shop.rail;
       script.settle = refuses();
