@@ -29,7 +29,7 @@ export interface RailMonitorDeps {
 const ASK_MS = 3000;
 /** How long the other rails wait for it. */
 const TOGETHER_MS = 300;
-/** The delay before a rail that is down is asked again; doubled each time, up to five times. */
+/** The delay before a rail is asked again that is down, or whose change is not on record; doubled up to five times. */
 const RETRY_MS = 1000;
 /** The interval of the checks while all rails are up. */
 const REFRESH_MS = 300_000;
@@ -79,6 +79,7 @@ export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
     clearTimeout(timer);
     isAsking = true;
     hasChanged = false;
+    let isShown = false;
     try {
       await trust.refresh();
       const next = new Map(statuses);
@@ -90,12 +91,13 @@ export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
       await show(new Map(next));
       await all;
       await show(next);
+      isShown = true;
     } catch (error) {
       onError(error);
     }
-    const down = announced === "" || [...statuses.values()].some(({ state }) => state === "down");
-    failures = down ? failures + 1 : 0;
-    const waitMs = down ? RETRY_MS * 2 ** Math.min(failures - 1, 5) : REFRESH_MS;
+    const isGood = isShown && [...statuses.values()].every(({ state }) => state === "up");
+    failures = isGood ? 0 : failures + 1;
+    const waitMs = isGood ? REFRESH_MS : RETRY_MS * 2 ** Math.min(failures - 1, 5);
     isAsking = false;
     askIn(hasChanged ? 0 : waitMs);
   }

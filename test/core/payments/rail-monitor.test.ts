@@ -179,6 +179,25 @@ describe("a rail", () => {
       expect(rail.asked.supported).to.equal(before + 1);
     });
 
+    it("is asked about soon when its change could not be put on record", async () => {
+      let gone = false;
+      const strict = create({
+        onChange: async () => {
+          if (gone) throw new Error("the store is gone");
+        },
+      });
+      await strict.start();
+      fail("unavailable");
+      gone = true;
+      change();
+      await time.pass(20);
+      expect(strict.statuses().get("base")?.state, "what is on record").to.equal("up");
+      gone = false;
+      await time.pass(1000);
+      expect(strict.statuses().get("base")?.state).to.equal("down");
+      strict.close();
+    });
+
     it("does not wait for another one whose facilitator keeps silent", async () => {
       const silence = Promise.withResolvers<readonly SupportedKind[]>();
       const other = createScriptedRail({ id: "polygon" });
