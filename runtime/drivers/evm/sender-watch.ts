@@ -118,9 +118,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     const known = byNonce.get(nonce);
     if (known || attempts.length === 0) return known;
     log.warn("evm.adopted", { chain: client.name, nonce, hash: newest(attempts).hash });
-    const pending = add(nonce, newest(attempts).payload, attempts);
-    pending.broadcastAt = 0;
-    return pending;
+    return Object.assign(add(nonce, newest(attempts).payload, attempts), { broadcastAt: 0 });
   }
 
   /** Polls after `ms` milliseconds, or earlier when an earlier poll is scheduled. */
@@ -192,6 +190,8 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
    * stuck: callers know its hash.
    */
   async function renew(waiting: readonly PendingTransaction[], view: ChainView): Promise<void> {
+    const [first] = waiting; // What stands before it may be another process's, which has ended: its fee must rise, too.
+    if (first && first.nonce > view.mined && sinceThen(first.signedAt) >= stuckMs) await adopt(view.mined);
     for (const pending of waiting.slice(0, BATCH)) {
       if (pending.includedAt !== undefined) pending.signedAt = clock.now(); // A reorganisation has dropped it.
       pending.includedAt = undefined;

@@ -67,6 +67,21 @@ describe("the EVM sender", () => {
     expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
   });
 
+  it("raises the fee of what another process left behind in the node, so that nothing waits behind it for ever", async () => {
+    const [living, other] = [open(), open()];
+    await living.send({ to: NOBODY, data: text(1) }, never);
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const { hash } = await other.submit({ to: NOBODY, data: text(2) }, never);
+    other.close();
+    const ours = await living.submit({ to: NOBODY, data: text(3) }, never);
+    expect(await pooled()).to.have.members([hash, ours.hash]);
+    await eventually(async () => !(await pooled()).includes(hash)); // No block takes it.
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await stage.mine();
+    await ours.included(AbortSignal.timeout(30_000));
+    expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
+  });
+
   it("fills a hole that other hands left, so that nothing waits behind it for ever", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const hash = await sendElsewhere(0);
