@@ -12,10 +12,12 @@ import { readSubject } from "./subject.ts";
 /** The deliverable of a /v1/investigate job (schemas/InvestigateDeliverable.json). */
 type Deliverable = Required<Plugins["wallet"]["investigate"]["output"]>;
 
+/** What was published, with the seal over it. */
+type Written = Omit<Proof, "anchored">;
+
 /**
- * Investigates an address: collects evidence, scores it, and publishes a signed and anchored report. The report is a pure
- * function of evidence and narrative, so a job that resumes after a crash signs and anchors what it has published. Call
- * during setup. @throws the errors of Collect and Anchor.
+ * Investigates an address: collects evidence, scores it, and publishes a signed and anchored report. Call during setup.
+ * @throws the errors of Collect and Anchor.
  */
 export function createInvestigate(
   host: Host,
@@ -27,41 +29,47 @@ export function createInvestigate(
 
   return async (address, call) => {
     const evidence = await call.step("evidence", () => collect(readSubject(address), address, call));
-    const assessment = assess(evidence);
+    const assessment = await call.step("assessment", async () => assess(evidence));
     const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call.signal));
     const missing = failure ? [...evidence.missing, failure] : evidence.missing;
     return handOut({ domain, evidence: { ...evidence, missing }, assessment, narrative: text }, call);
   };
 
-  async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
-    // The rendering libraries are loaded with the first report, to start faster.
-    const [{ toReportMarkdown }, { toInvestigationPage }] = await Promise.all([
-      import("./report/markdown.ts"),
-      import("./report/page.ts"),
-    ]);
-    const { verdict, score, provisional } = report.assessment;
-    const { subject, investigatedAt } = report.evidence;
+  /** One step, so that what is published is what is signed, though the shop's name or version has changed at a restart. */
+  async function write(report: Report): Promise<Written> {
+    const { toReportMarkdown } = await import("./report/markdown.ts");
     const [markdown, data] = [toReportMarkdown(report), toData(report)];
+    const { verdict, score } = report.assessment;
+    const { subject, investigatedAt } = report.evidence;
     const said = { address: subject.address, verdict, score, investigated_at: investigatedAt };
-    const signed = await step("sign", () => seal({ domain, ...said, ...toDigests(markdown, data) }, { treasury }));
+    const signed = await seal({ domain: report.domain, ...said, ...toDigests(markdown, data) }, { treasury });
     const publish = (name: string, type: string, body: string): Promise<string> =>
-      step(`publish ${name}`, () => reports.publish({ name, type: `${type}; charset=utf-8`, body }));
+      reports.publish({ name, type: `${type}; charset=utf-8`, body });
     const reportUrl = await publish("report.md", "text/markdown", markdown);
     const dataUrl = await publish("report.json", "application/json", data);
-    const { merkle_root } = signed.statement;
-    const anchored = await step("anchor", () => anchor.write(merkle_root, signal));
-    const proof: Proof = { seal: signed, anchored, reportUrl, dataUrl };
-    const pageUrl = await step("publish report.html", () => reports.publishPage(toInvestigationPage(report, proof)));
+    return { seal: signed, reportUrl, dataUrl };
+  }
+
+  async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
+    const { verdict, score, provisional } = report.assessment;
+    const written = await step("publish the report", () => write(report));
+    const { signer, signature, statement } = written.seal;
+    const { merkle_root } = statement;
+    const anchored = await step("anchor the report", () => anchor.write(merkle_root, signal));
+    // The rendering libraries are loaded with the first report, to start faster.
+    const { toInvestigationPage } = await import("./report/page.ts");
+    const page = toInvestigationPage({ ...report, domain: statement.domain }, { ...written, anchored });
+    const pageUrl = await step("publish the page", () => reports.publishPage(page));
     return {
-      reportUrl,
-      reportJsonUrl: dataUrl,
+      reportUrl: written.reportUrl,
+      reportJsonUrl: written.dataUrl,
       reportHtmlUrl: pageUrl,
       verdict,
       score,
       provisional,
       coverage: toCoverage(report.evidence),
-      signedBy: signed.signer,
-      signature: signed.signature,
+      signedBy: signer,
+      signature,
       merkleRoot: merkle_root,
       baseAnchorTx: anchored.base.tx,
       solanaAnchorTx: anchored.solana?.tx ?? null,

@@ -46,7 +46,7 @@ describe("a job of investigation", () => {
     const whole = createSteps();
     await investigate(subject, whole);
     const names = [...whole.done];
-    expect(names).to.include.members(["screen", "transfers", "evidence", "sign", "anchor", "publish report.html"]);
+    expect(names).to.include.members(["screen", "transfers", "evidence", "anchor the report", "publish the page"]);
 
     const [anchors, files] = [host.chain.size, host.published.size];
     const killed = createSteps();
@@ -67,6 +67,28 @@ describe("a job of investigation", () => {
     const data = host.published.get(String(deliverable.reportJsonUrl))?.body ?? "";
     const root = sha256(Buffer.from(sha256(report) + sha256(data), "hex"));
     expect(deliverable.merkleRoot, "what is signed and anchored is what was published").to.equal(root);
+  });
+
+  it("signs and anchors what it has published, though the shop is renamed at each restart", async () => {
+    const urls = { base: sandbox.base.url };
+    const { published, reports, site } = openHost(urls);
+    const openAs = (name: string) =>
+      open({ ...openHost(urls, { clock: present(), reports, site: { ...site, name } }), published });
+    const names = createSteps();
+    await (await openAs("payphone"))(subject, names);
+
+    const killed = createSteps();
+    for (const [restart, name] of names.done.entries()) {
+      killed.crash(name);
+      await (await openAs(`shop-${restart}`))(subject, killed).catch(() => undefined);
+    }
+    killed.crash(undefined);
+    const { deliverable, report, data } = await (await openAs("payphone"))(subject, killed);
+
+    const body = published.get(String(deliverable.reportJsonUrl))?.body ?? "";
+    const root = sha256(Buffer.from(sha256(report) + sha256(body), "hex"));
+    expect(deliverable.merkleRoot).to.equal(root);
+    expect(report).to.include(`"domain":"${data.domain}"`);
   });
 
   it("keeps no failure of a source: a later attempt asks again", async () => {
