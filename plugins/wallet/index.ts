@@ -1,4 +1,4 @@
-import { definePlugin, type HandlersOf, Problem, toValueError } from "#plugin";
+import { definePlugin, type HandlersOf, isBlank, Problem, toValueError } from "#plugin";
 import { readChainAddress } from "./address.ts";
 import { createIntel, WALLET_RULES } from "./intel/bundle.ts";
 import { createInvestigate } from "./investigate/investigation.ts";
@@ -23,7 +23,7 @@ export default definePlugin("wallet", (host) => {
       const { screen } = screening();
       return {
         check({ wallet }) {
-          if (wallet.trim() !== "") return;
+          if (!isBlank(wallet)) return;
           const issues = [toValueError("wallet must not be blank", wallet, "wallet")];
           throw new Problem("invalid-input", undefined, { issues });
         },

@@ -141,7 +141,8 @@ describe("a screening", () => {
   it("refuses no wallet, an empty one and one of more than 128 characters", async () => {
     await start(["success"]);
     expect(await faultsOf(ask({}))).to.deep.equal(["body.wallet: Field required"]);
-    for (const blank of ["", " ", "\n"]) expect(await faultsOf(ask({ wallet: blank }))).to.have.length(1);
+    const blank = ["", " ", "\n", "\u200b", "\u2060 \u00ad"];
+    for (const wallet of blank) expect(await faultsOf(ask({ wallet })), JSON.stringify(wallet)).to.have.length(1);
     expect(await faultsOf(ask({ wallet: "1".repeat(129) }))).to.have.length(1);
     expect((await screen("1".repeat(128))).chain_inferred).to.equal("unknown");
   });
