@@ -108,9 +108,12 @@ function toPhrase(
     ...(clock?.assumptions ?? []),
     ...(isSame ? [] : [`The day is the one in ${now.timeZoneId}`]),
   ];
-  const readings = dates.map((date) =>
-    toReading(clock?.isNextDay ? date.add({ days: 1 }) : date, time, now.timeZoneId, { isMachine: false, assumptions }),
-  );
+  const grounds = { isMachine: false, assumptions };
+  const readings = dates.map((date) => {
+    const reading = toReading(clock?.isNextDay ? date.add({ days: 1 }) : date, time, now.timeZoneId, grounds);
+    const [last] = clock || !day?.isEnd ? [] : toRepeated(reading);
+    return last ? { ...last, ...grounds } : reading; // The end of a day whose last hour comes twice.
+  });
   const isOver = ({ at, isWholeDay }: Reading): boolean =>
     Temporal.ZonedDateTime.compare(at, isWholeDay ? now.startOfDay() : now) < 0;
   const both = readings.flatMap((reading) => [reading, ...toRepeated(reading)]);

@@ -43,6 +43,16 @@ export const ZONES: readonly Scene[] = [
     ],
   },
   {
+    zone: "Africa/Cairo", // back by an hour at the end of 31 October 2024
+    base: "2024-10-30T12:00:00+03:00",
+    rows: [
+      ["end of this month", "2024-10-31T23:59:59+02:00", "medium"],
+      ["end of tomorrow", "2024-10-31T23:59:59+02:00", "medium"],
+      ["end of today", "2024-10-30T23:59:59+03:00", "medium"],
+      ["31 October 2024 at 23:59:59", "2024-10-31T23:59:59+03:00", "low"],
+    ],
+  },
+  {
     zone: "Australia/Lord_Howe", // half an hour: forward on 3 October, back on 4 April 2027
     base: "2027-04-03T12:00:00+11:00",
     rows: [
