@@ -114,7 +114,7 @@ function withDayOfMonth({ weekday = "", day }: Groups, today: Temporal.PlainDate
     .filter(({ daysInMonth }) => Number(day) >= 1 && Number(day) <= daysInMonth)
     .map((month) => month.with({ day: Number(day) }))
     .find((each) => each.dayOfWeek === weekdayOf(weekday) && each.since(today).sign >= 0);
-  return date && toDay(date, `The next ${toDayName(date)} the ${day}th is taken: ${date}`);
+  return date && toDay(date, `The next such ${toDayName(date)} is taken: ${date}`);
 }
 
 const inWeek = (today: Temporal.PlainDate, weekday: string, weeks: number): Temporal.PlainDate =>

@@ -61,6 +61,7 @@ describe("a parsed date and time", () => {
         "San Juan is taken as the one in the zone America/Argentina/San_Juan; there are others of that name",
       ],
       "tomorrow 3pm CST": ["CST is taken as Central Standard Time (America)"],
+      "Tuesday the 1st": ["The next such Tuesday is taken: 2026-12-01"],
       "now-1M": ["M is read as months; m would be minutes"],
       "1530 UTC": ["1530 is read as a time of day, not as a year", "The next such time is taken"],
       "June 18 1815": ["1815 is read as a year, not as a time of day"],
