@@ -45,7 +45,7 @@ export default definePlugin("ledger", (host) => {
           report,
         });
         return {
-          ...summarize(query, account, await createToChecksum()),
+          ...(await summarize(query, account, await createToChecksum())),
           registry_version: registry.version,
           spec_version: SPEC_VERSION,
           generated_at: new Date(now).toISOString(),

@@ -19,11 +19,11 @@ export type Summary = Omit<
 type Totals = Summary["totals"];
 
 /** Sums up the transfers of a ledger. */
-export function summarize(
+export async function summarize(
   { wallet, period, direction, groupBy }: LedgerQuery,
   { span, entries }: LedgerAccount,
   toChecksum: ToChecksum,
-): Summary {
+): Promise<Summary> {
   const range = { from_block: span?.first ?? null, to_block: span?.last ?? null };
   return {
     wallet: toChecksum(wallet),
@@ -31,7 +31,7 @@ export function summarize(
     range: { from: toIso(period.from), to: toIso(period.to), ...range },
     direction,
     totals: { ...toTotals(entries), ...(direction === "both" && toSides(entries, wallet)) },
-    groups: toGroups(entries, groupBy, toChecksum),
+    groups: await toGroups(entries, groupBy, toChecksum),
     daily: toSeries(entries, period),
     granularity: toGranularity(period),
   };

@@ -88,7 +88,7 @@ async function write(request: ReportRequest, call: Call, deps: ReportDeps): Prom
   });
   call.report("writing the report");
   const toChecksum = await createToChecksum();
-  const summary = summarize(query, account, toChecksum);
+  const summary = await summarize(query, account, toChecksum);
   const heading = toHeading(request, query, deps.registry);
   const files = await toFiles({ query, account, summary, heading, format: request.format }, toChecksum);
   const { wallet, range } = summary;

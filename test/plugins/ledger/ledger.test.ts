@@ -1,7 +1,10 @@
 import { expect } from "chai";
+import { createToChecksum } from "../../../plugins/ledger/checksums.ts";
+import { toGroups } from "../../../plugins/ledger/groups.ts";
 import ledger from "../../../plugins/ledger/index.ts";
 import { offline, replayAlways } from "../../support/sources/replay.ts";
 import { createHost, faultsOf, problemOf, type Reach, readManifest, type Serve, serve } from "../host.ts";
+import { toTopicAddress } from "./base-node.ts";
 
 const NODE = "https://base.test";
 const RECORDING = "plugins/ledger/recordings/base/transfers.json";
@@ -30,6 +33,22 @@ describe("a spend summary", () => {
     expect(totals).to.deep.equal({ usdc: "0", tx_count: 0, unique_recipients: 0, identified_pct: 0 });
     expect(groups).to.deep.equal([]);
     expect(daily).to.deep.equal([{ date: "2025-11-03", usdc: "0", tx_count: 0 }]);
+  });
+
+  it("lets other calls go on while it names thousands of recipients", async () => {
+    const payment = { category: "x402", service: undefined, isAuthorized: true, at: 1_762_128_001 } as const;
+    const place = { from: WALLET, amount: 1n, block: 1, index: 1, tx: "0x1" };
+    const entries = Array.from({ length: 5000 }, (_, at) => ({ ...payment, ...place, to: toTopicAddress(at) }));
+    let turns = 0;
+    let next: NodeJS.Immediate;
+    const take = (): void => {
+      turns += 1;
+      next = setImmediate(take);
+    };
+    take();
+    const groups = await toGroups(entries, "service", await createToChecksum()).finally(() => clearImmediate(next));
+    expect(groups).to.have.length(5000);
+    expect(turns).to.be.at.least(10);
   });
 
   const failures = {

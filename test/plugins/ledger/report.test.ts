@@ -141,7 +141,7 @@ describe("a spend report", () => {
     }));
     const period = { from: 1_762_128_000, to: 1_762_128_100 };
     const query = { wallet: WALLET, period, direction: "outbound", least: 0n, groupBy: "recipient", withOthers: false };
-    const summary = summarize(query as LedgerQuery, { span: undefined, entries }, (address) => address);
+    const summary = await summarize(query as LedgerQuery, { span: undefined, entries }, (address) => address);
     const heading = {
       title: null,
       preparedFor: null,
