@@ -16,13 +16,14 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
     },
 
     async run(input, { signal, step }) {
-      const message = toMessage(site.name, input);
-      const { seal, signed_at } = await step("sign", async () => ({
-        seal: await (isSigned(input)
+      // The message is kept, too: what is anchored is what was signed, though the shop may be renamed in between.
+      const { message, seal, signed_at } = await step("sign the message", async () => {
+        const message = toMessage(site.name, input);
+        const seal = await (isSigned(input)
           ? toCallerSignature(input, message, evm, signal)
-          : toTreasurySignature(message, treasury)),
-        signed_at: Math.floor(clock.now() / 1000),
-      }));
+          : toTreasurySignature(message, treasury));
+        return { message, seal, signed_at: Math.floor(clock.now() / 1000) };
+      });
       const merkle_root = toMerkleRoot(message);
       const { base, solana } = await step("anchor", () => anchor.write(merkle_root, signal));
       return {

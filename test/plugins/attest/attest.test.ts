@@ -177,6 +177,22 @@ describe("an attestation", () => {
     expect(await ask({ ...STATEMENT, decision: "😀".repeat(64) })).to.have.property("decision", "😀".repeat(64));
   });
 
+  it("anchors what was signed, though the shop was renamed before the anchor", async () => {
+    const kept = new Map<string, unknown>();
+    const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      if (!kept.has(name)) kept.set(name, await work());
+      return kept.get(name) as T;
+    };
+    const gone = { ...host.anchor, write: () => Promise.reject(new Problem("upstream-failed")) };
+    await problemOf((await serve("attest", attest, { ...host, anchor: gone }))(STATEMENT, { step }));
+
+    const renamed = await serve("attest", attest, { ...host, site: { ...host.site, name: "renamed" } });
+    const { merkle_root, signature } = await renamed(STATEMENT, { step });
+    expect(signature).to.equal(await TREASURY.signMessage({ message: MESSAGE }));
+    expect(merkle_root).to.equal(ROOT);
+    expect([...host.chain.values()].map(({ input }) => input)).to.deep.equal([`0x${ROOT}`]);
+  });
+
   it("fails as the Base chain fails", async () => {
     const write = async () => {
       throw new Problem("upstream-failed");
