@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { BookLine, Books } from "../books/books.ts";
 import type { Store } from "../store.ts";
+import { untilAborted } from "../time/deadline.ts";
 import { createLeases } from "../time/leases.ts";
 import { createRounds } from "../time/rounds.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -53,13 +54,14 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   );
   /** How many more lines a receiver gets before its waiting messages are counted. */
   const uncounted = new Map<string, number>();
+  const closing = new AbortController();
   let isOutage = false;
   const rounds = createRounds(async () => {
     try {
       await feedAll();
       isOutage = false;
     } catch (error) {
-      if (!isOutage) onError(error);
+      if (!isOutage && !rounds.isClosed()) onError(error);
       isOutage = true;
     }
     return everyMs;
@@ -71,6 +73,7 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
       if (listening.length > 0) rounds.start();
     },
     async close() {
+      closing.abort();
       await rounds.close();
       leases.close();
     },
@@ -91,7 +94,8 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
     { id, events }: WebhookEndpoint,
     books: Pick<Books, "refresh" | "since" | "find" | "lines">,
   ): Promise<void> {
-    await books.refresh(); // Under the lease, because another process may have sent lines that this one had not read.
+    // Under the lease, because another process may have sent lines that this one had not read. A copy of a whole book takes minutes.
+    await untilAborted(books.refresh(), closing.signal);
     const known = await store.get<Cursor>(`webhook-cursor:${id}`);
     const cursor = known ?? newest(books, startedAt);
     if (!known) await store.set(`webhook-cursor:${id}`, cursor);

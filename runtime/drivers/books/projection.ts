@@ -98,9 +98,9 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
       return refreshing;
     },
     async close() {
-      await refreshing?.catch(() => {});
-      db.close();
       if (client.isOpen) reconnection.end(client);
+      await refreshing?.catch(() => {}); // It ends with its connection: a whole book takes minutes.
+      db.close();
     },
   };
 

@@ -104,6 +104,19 @@ describe("the book that receivers of webhooks are told of", () => {
     expect(books.find(named.id).map(({ id }) => id)).to.include(named.id);
   });
 
+  it("does not keep a shop that closes waiting for a book that is still being copied", async () => {
+    const asked = Promise.withResolvers<void>();
+    const refresh = (): Promise<void> => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    opened.resolve({ ...books, refresh });
+    feed.start();
+    await asked.promise;
+    await feed.close();
+    expect(logged).to.deep.equal([]);
+  });
+
   it("logs once that the book cannot be read, until it could be", async () => {
     const fail = async (): Promise<void> => {
       opened.promise.catch(() => {});

@@ -129,6 +129,16 @@ describe("the books", () => {
       await Promise.all([books.close(), store.close(), proxy.stop()]);
     });
 
+    it("is closed at once while it is being copied", async () => {
+      const store = await openStore({ dataDir: createFolder(), redisUrl });
+      await Promise.all(Array.from({ length: 300 }, () => store.enter(toSale(), { key: "p", value: 1 })));
+      const books = await read(join(createFolder(), "book.sqlite"), true);
+      const refused = books.refresh().catch((error: unknown) => error);
+      await books.close();
+      expect(await refused).to.have.property("code", "unavailable");
+      await store.close();
+    });
+
     it("keeps its connection while nobody asks: it would be replaced again and again, and not be there in between", async () => {
       const quiet = await startRedis();
       const file = join(createFolder(), "books.sqlite");
