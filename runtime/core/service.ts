@@ -25,6 +25,8 @@ export interface Service {
   readonly job?: Job;
   /** No longer offered: only earlier offers can be paid and earlier purchases fetched. */
   readonly isRetired?: true;
+  /** Its plugin cannot be set up any more: what waits to be done is paid back. */
+  readonly isUnable?: true;
   /** A status service: it tells the status of another service's jobs. */
   readonly isStatus?: true;
 }

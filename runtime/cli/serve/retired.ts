@@ -10,7 +10,8 @@ import { type Outside, setUpPlugins } from "./outside.ts";
 /**
  * Binds the retired services: those that earlier sets offered and this one does not. They are not listed. Challenges
  * that were sent can still be paid while they are valid, results can be fetched, and paid jobs are finished. When the
- * plugin of a retired service cannot be set up any more, its calls fail uncharged and its paid jobs are refunded.
+ * plugin of a retired service cannot be set up any more, its calls fail uncharged and its paid jobs are refunded, whatever the
+ * service says of failures.
  */
 export async function bindRetired(
   options: ComposeOptions,
@@ -41,14 +42,21 @@ async function bindSet(
   ]);
   for (const manifest of manifests) {
     const name = handlerOf(manifest);
-    if (!handlers.has(name)) handlers.set(name, { ready: unable, run: unable }); // Before the money moves, too.
+    if (!handlers.has(name)) handlers.set(name, UNABLE);
   }
   const ids = new Set(manifests.map(({ id }) => id));
   return bindServices(manifests, { site, compile, handlers, statusOf }).map((service) =>
-    ids.has(service.manifest.id) ? Object.freeze({ ...service, isRetired: true as const }) : service,
+    ids.has(service.manifest.id) ? Object.freeze({ ...service, ...RETIRED, ...unableOf(service) }) : service,
   );
 }
+
+const RETIRED = { isRetired: true } as const;
+
+const unableOf = ({ handler }: Service): Pick<Service, "isUnable"> => (handler === UNABLE ? { isUnable: true } : {});
 
 const unable = (): never => {
   throw new Problem("unavailable", "The service is not offered any more");
 };
+
+/** Refuses before the money moves, too. */
+const UNABLE = { ready: unable, run: unable };

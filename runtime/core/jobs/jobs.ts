@@ -95,14 +95,12 @@ const MOST_TURNS = 25;
 const LOST =
   "The store has lost its record; when it was paid for, the book has the sale, and it must be refunded by hand";
 const NOT_KNOWN = "Its record in the shop's store was lost";
+const WITHDRAWN = "The service is not offered any more";
 const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
 /** The delay of a job that this process took although another process offers its service again. */
 const UNKNOWN_SERVICE_RETRY_MS = 5000;
-/**
- * The average delay of a job whose input this process refuses, while another one, which sells the job's own set, may
- * accept it. Random, because after a fixed delay this process might be the first to take the job again and again.
- */
+/** The average delay of a job that another process may do. Random, so that this one is not always the first to take it. */
 const ELSEWHERE_RETRY_MS = 2000;
 
 export function createJobs(deps: JobsDeps): Jobs {
@@ -191,12 +189,12 @@ export function createJobs(deps: JobsDeps): Jobs {
     const service = byId.get(job.service);
     if (!service)
       return (await orphans.isOrphaned(job.service))
-        ? fail(job, "The service is not offered any more", "withdrawn")
+        ? fail(job, WITHDRAWN, "withdrawn")
         : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
-    if (!takeKept(service, job.input))
+    if (service.isUnable || !takeKept(service, job.input))
       return (await orphans.isSoldElsewhere(job.set))
         ? { retryInMs: ELSEWHERE_RETRY_MS * (0.5 + Math.random()) }
-        : fail(job, OTHERWISE, "withdrawn");
+        : fail(job, service.isUnable ? WITHDRAWN : OTHERWISE, "withdrawn");
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work crashed again and again");
     if (turns === 1) await records.note(job.id, null);

@@ -7,7 +7,7 @@ import { type OperatedShop, openOperatedShop } from "../../support/sellers/opera
 import { askRpc, createBuyer, json, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
-const world = globalThis as { retiredTestGate?: PromiseWithResolvers<void> };
+const world = globalThis as { retiredTestGate?: PromiseWithResolvers<void>; retiredTestFault?: string };
 
 const TOSS_MANIFEST = TOSS["manifests/toss.yaml"] as string;
 const LAST: Files = {
@@ -35,12 +35,15 @@ examples:
 `,
   "plugins/work.ts": `import { definePlugin } from "#plugin";
 
-export default definePlugin("work", () => ({
-  async work() {
-    await globalThis.retiredTestGate?.promise;
-    return { done: true };
-  },
-}));
+export default definePlugin("work", () => {
+  if (globalThis.retiredTestFault) throw new Error(globalThis.retiredTestFault);
+  return {
+    async work() {
+      await globalThis.retiredTestGate?.promise;
+      return { done: true };
+    },
+  };
+});
 `,
 };
 const REMOVED = ["manifests/toss.yaml", "manifests/work.yaml", "plugins/work.ts"];
@@ -116,6 +119,7 @@ describe("a service that is removed", function () {
   });
   after(async () => {
     delete world.retiredTestGate;
+    delete world.retiredTestFault;
     await shop.close();
   });
 
@@ -217,5 +221,18 @@ describe("a service that is removed", function () {
     await renameTo("labor", "work");
     expect((await ask("/mcp", "tools/list", {})).tools.map(({ name }: Loose) => name)).to.include("labor_status");
     expect(await (await fetch(statusUrl)).json()).to.include({ status: "DELIVERED" });
+  });
+
+  it("whose plugin cannot be set up any more pays back what waits, also a job of which nothing is paid back when it fails", async () => {
+    world.retiredTestGate = Promise.withResolvers();
+    const url = ((await (await post("/v1/work", await sign("/v1/work"))).json()) as Loose).status_url;
+    const status = async (): Promise<Loose> => (await fetch(url)).json() as Promise<Loose>;
+    await eventually(async () => (await status()).status === "IN_PROGRESS");
+    for (const file of ["manifests/labor.yaml", "plugins/work.ts"]) await rm(join(shop.dir, file));
+    await shop.running.changes.apply("test");
+    world.retiredTestFault = "its key is gone";
+    await shop.restart();
+    await eventually(async () => (await status()).status === "FAILED");
+    expect(await status()).to.include({ error: "The service is not offered any more", refund_pending: "manual" });
   });
 });
