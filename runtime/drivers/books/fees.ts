@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Books, Span } from "../../core/books/books.ts";
 import { saleId } from "../../core/books/events.ts";
 import type { BookFee, FeeEvent, FeeSum } from "../../core/books/fees.ts";
-import { ATOMIC, packHex, packId, SUMMED, toSummed, unpackHex } from "./packing.ts";
+import { ATOMIC, KINDS, packHex, packId, SUMMED, toSummed, unpackHex } from "./packing.ts";
 import { HOUR_MS, keyOf, LONE, MINUTE_MS, PARTS, UNITS } from "./schema.ts";
 import { cutSpan, selectSpans } from "./spans.ts";
 
@@ -63,13 +63,16 @@ export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "lone
   };
 }
 
+/** Every line but a reversal may bear a fee: a restoration, that of the transaction which the chain shows. */
+const REVERSAL = KINDS.indexOf("reversal");
+
 /** SQL of whether the line `l` bears the fee `f` of its transaction. */
 export function createBearing(db: DatabaseSync): string {
   const toSale = (about: string | null): SQLInputValue => (about === null ? null : packId(saleId(about)));
   db.function("sale_of", { deterministic: true }, toSale as (...values: SQLInputValue[]) => SQLInputValue);
-  return `l.kind IN (0, 1) AND (l.id IS sale_of(f.about) OR NOT EXISTS (
+  return `l.kind <> ${REVERSAL} AND (l.id IS sale_of(f.about) OR NOT EXISTS (
     SELECT 1 FROM ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf("f.tx")}
-      CROSS JOIN book_lines o ON o.seq = k.seq AND o.tx = f.tx AND o.kind IN (0, 1)
+      CROSS JOIN book_lines o ON o.seq = k.seq AND o.tx = f.tx AND o.kind <> ${REVERSAL}
       CROSS JOIN book_terms t ON t.id = o.terms AND t.network = f.network
     WHERE o.seq < l.seq OR o.seq > l.seq AND o.id IS sale_of(f.about)))`;
 }

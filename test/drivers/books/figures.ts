@@ -87,6 +87,28 @@ export function testFigures(open: () => BookStage): void {
     expect(grouped({ service: "roll", to: T + 1 })).to.deep.equal([["roll", "eip155:137", 3000n]]);
   });
 
+  it("has the fee of a transaction that has made a settlement true which another facilitator had reported falsely", async () => {
+    const [told, real] = ["a", "b"].map((digit) => `0x${digit.repeat(64)}`) as [string, string];
+    const sale = toSale({ id: saleId("eip155:137:key"), network: "eip155:137", transaction: told });
+    const doubts = [
+      { kind: "reversal" as const, id: "reversal_1", at: T + 1, sale: sale.id },
+      { kind: "restoration" as const, id: "restoration_1", at: T + 2, sale: sale.id, transaction: real },
+    ];
+    const fee = toSpent(real, { about: "eip155:137:key" });
+    for (const event of [sale, ...doubts, fee]) await open().store.enter(event, { key: "key", value: 1 });
+    await open().books.refresh();
+    const borne = [...open().books.fees(all())].map(([seq, { amount }]) => [
+      all().find((one) => one.seq === seq)?.id,
+      amount,
+    ]);
+    expect(borne).to.deep.equal([["restoration_1", "21000"]]);
+    expect(
+      open()
+        .books.feeGroups({}, "service")
+        .map(({ group, amount }) => [group, amount]),
+    ).to.deep.equal([["roll", 21_000n]]);
+  });
+
   it("adds tallies up", async () => {
     const minute = T / 60_000;
     const one = { minute, service: "roll", door: "rest" as const, rail: "", what: "challenge", count: 3 };
