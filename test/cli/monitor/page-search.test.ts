@@ -7,13 +7,14 @@ import { type OperatedShop, openOperatedShop } from "../../support/sellers/opera
 
 describe("a search for what more sales have than are shown", () => {
   let shop: OperatedShop;
+  const NAMED = toSale({ service: "toss" });
   before(async () => {
     shop = await openOperatedShop(TOSS);
     const store = await openStore({ dataDir: shop.dataDir });
-    const enter = async (requestId: string): Promise<void> => {
-      const sale = toSale({ service: "toss", requestId });
-      await store.enter(sale, { key: sale.id, value: 1, durability: "lazy" });
-    };
+    const enter = async (requestId: string | null, sale = toSale({ service: "toss", requestId })): Promise<void> =>
+      store.enter(sale, { key: sale.id, value: 1, durability: "lazy" });
+    await enter(null, NAMED);
+    await enter(NAMED.id);
     for (let count = 0; count < 201; count += 1) await enter("of-an-agent");
     await enter("of-another");
     await store.close();
@@ -33,5 +34,10 @@ describe("a search for what more sales have than are shown", () => {
       (await runPayphone(["sales", "show", text, "--dir", shop.dir], { PAYPHONE_DATA_DIR: shop.dataDir })).err;
     expect(await show("of-an-agent")).to.include(PART);
     expect(await show("of-another")).not.to.include(PART);
+  });
+
+  it("shows beside a sale only what belongs to it, whatever request ids other buyers choose", async () => {
+    const page = await (await shop.admin(`/sales/${NAMED.id}`)).text();
+    expect(page).to.include("Sale of toss").and.not.include("What belongs to it");
   });
 });

@@ -28,15 +28,14 @@ type FateOf = (sale: BookLine) => Promise<SaleFate>;
 
 /** One line of the book: its history, its facts, and the lines that belong to it. Undefined for an unknown id. */
 export async function toSale(view: ShopView, id: string, fateOf: FateOf): Promise<Html | undefined> {
-  const found = view.books.find(id);
-  const line = found.find((each) => each.id === id);
+  const named = view.books.find(id);
+  const line = named.find((each) => each.id === id);
   if (!line) return undefined;
+  const found = named.filter((each) => lifeOf(each) === lifeOf(line)); // Buyers may choose its id for their request ids.
   const sale = line.kind === "sale" ? line : found.find((each) => each.id === line.of);
   const fate: SaleFate = sale ? await fateOf(sale) : { answer: {}, owed: undefined };
   const life = toLife(sale, found, fate);
-  const others = found.filter(
-    (each) => each.id !== id && (each.of === id || each.id === line.of || each.of === line.of),
-  );
+  const others = found.filter((each) => each !== line);
   return html`<h1>${toKindName(line)} of ${line.service}</h1>
 <p class="lead">${toUsdText(line.usd)}, ${toTime(line.at)}</p>
 <h2>Its life</h2>
@@ -47,6 +46,9 @@ ${!isOver(found, fate) && UNANSWERED}
 ${factsOf(line, view).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
 ${others.length > 0 && html`<h2>What belongs to it</h2>\n${toLines(others.toReversed(), view)}`}`;
 }
+
+/** The id of the sale that a line belongs to, or is. */
+const lifeOf = ({ id, of }: BookLine): string => of ?? id;
 
 const toJobLink = (id: string): Html => html`<a href="/jobs/${encodeURIComponent(id)}"><code>${id}</code></a>`;
 
