@@ -28,6 +28,7 @@ export interface Bookkeeping {
   readonly counters: CallCounters & { readonly tallies: Tallies };
   /** Records the current prices, and starts to delete expired lines of the book once an hour. */
   start(services: readonly Pick<Service, "manifest">[]): void;
+  /** Ends the upkeep, and writes what was counted; also again, since calls may still be counted. */
   close(): Promise<void>;
 }
 

@@ -94,7 +94,9 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     },
     async drain() {
       addressWatch.close();
-      await Promise.all([jobs.drain(), payments.drain(), sources.schedule.close()]);
+      // Receivers are told, and lines of the book are deleted, as the next set says.
+      const upkeep = [till.webhooks.close(), till.bookkeeping.close()];
+      await Promise.all([jobs.drain(), payments.drain(), sources.schedule.close(), ...upkeep]);
     },
     async start() {
       await payments.start();

@@ -11,7 +11,7 @@ import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webh
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createLogBook } from "../../support/http.ts";
@@ -160,6 +160,56 @@ describe("a shop with webhooks", () => {
     expect(text).to.match(/payphone_challenges_total\{service="toss",door="rest"\} 1/);
     expect(text).to.match(/payphone_call_seconds_count\{service="toss",door="rest"\} 1/);
     expect(text).to.match(/payphone_settlement_seconds_count\{rail="base"\} 1/);
+  });
+});
+
+describe("a shop whose webhooks are changed while a call of the former set runs", () => {
+  const world = globalThis as { webhooksTestGate?: PromiseWithResolvers<void> };
+  let shop: OperatedShop;
+  let server: Server;
+  let held: Promise<Response>;
+  const paths: string[] = [];
+  const toShop = (url: string) =>
+    edit(
+      edit(
+        TOSS,
+        "plugins/toss.ts",
+        "toss({ coins }) {",
+        "async toss({ coins }) {\n    if (coins === 9) await globalThis.webhooksTestGate.promise;",
+      ),
+      "manifests/_site.yaml",
+      "limits:",
+      `webhooks: [{ id: accounts, url: "${url}", secret: HOOK_SECRET }]\nlimits:`,
+    );
+  const buy = async (coins: number): Promise<Response> =>
+    (await stockFetch(shop.sandbox, "base"))(`${shop.running.url}/v1/toss`, json({ coins }));
+  after(async () => {
+    world.webhooksTestGate?.resolve();
+    await held;
+    delete world.webhooksTestGate;
+    await shop.close();
+    await closeServer(server);
+  });
+
+  it("tells what is sold from then on to the receivers of the set that is sold", async () => {
+    world.webhooksTestGate = Promise.withResolvers();
+    server = createServer((request, response) => {
+      paths.push(request.url ?? "");
+      response.end();
+    });
+    const url = await listenOnLoopback(server);
+    shop = await openOperatedShop(toShop(`${url}/former`), { HOOK_SECRET: SECRET });
+    held = buy(9);
+    expect((await buy(1)).status).to.equal(200);
+    await eventually(() => paths.length === 1);
+    await writeFiles(shop.dir, toShop(`${url}/new`));
+    await shop.running.changes.apply("test");
+    for (const sold of [2, 3, 4]) {
+      expect((await buy(1)).status).to.equal(200);
+      await eventually(() => paths.length === sold);
+    }
+    expect(shop.running.swap.retiring()).to.equal(1);
+    expect(paths).to.deep.equal(["/former", "/new", "/new", "/new"]);
   });
 });
 
