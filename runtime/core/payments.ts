@@ -232,7 +232,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     sweep: reconciler.sweep,
     drain: reconciler.drain,
     close() {
-      for (const part of [monitor, reconciler, reservations, identifiers, history]) part.close();
+      for (const part of [monitor, reconciler, reservations, identifiers, offers]) part.close();
     },
   };
 }

@@ -98,6 +98,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       const upkeep = [till.webhooks.close(), till.bookkeeping.close()];
       await Promise.all([jobs.drain(), payments.drain(), sources.schedule.close(), ...upkeep]);
     },
+    endOffers() {
+      payments.rails.close(); // It would publish them again.
+      payments.offers.close();
+    },
     async start() {
       await payments.start();
       sources.start();

@@ -76,6 +76,8 @@ export interface Composition extends Omit<SoldSet, "site"> {
   takeOver(): void;
   /** Starts no more background work, and waits until the running work has ended. Calls are still served. */
   drain(): Promise<void>;
+  /** Keeps its offers on record no longer. To be called once another set is sold and no call of this one is in flight. */
+  endOffers(): void;
   /** Ends all background work. The caller closes the store. */
   close(): Promise<void>;
 }

@@ -37,6 +37,8 @@ export interface Offers {
   pin<S extends Service>(service: S, offer: PaymentRequirements): S;
   /** Sets which rails are up. Resolves once the new offers are on record; none is made before. */
   update(statuses: ReadonlyMap<string, RailStatus>): Promise<void>;
+  /** Keeps the offers on record no longer: they can be paid for their usual time. */
+  close(): void;
 }
 
 export interface ChallengeTerms extends Pick<Invocation, "networks"> {
@@ -174,6 +176,7 @@ export function createOffers(deps: OffersDeps): Offers {
       listed = new Map();
       cached = new Map();
     },
+    close: history.close,
   };
 }
 

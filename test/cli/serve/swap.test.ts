@@ -1,3 +1,5 @@
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
 import { openCollect } from "../../../runtime/cli/serve/change/collect.ts";
 import { createSwap } from "../../../runtime/cli/serve/change/swap.ts";
@@ -144,6 +146,7 @@ describe("the moment of a swap", () => {
       start: async () => {},
       takeOver() {},
       drain: async () => {},
+      endOffers() {},
       close: async () => {},
     }) as unknown as Composition;
 
@@ -178,6 +181,26 @@ describe("the moment of a swap", () => {
     expect(closed).to.have.members(["0", "1", "2", "3", "4", "5", "6", "7"]);
     await swap.close();
     expect(closed).to.have.members(sets.map((_, at) => `${at}`));
+  });
+
+  it("leaves offers of the former set on record until its last call has ended, and not until its last job has", async () => {
+    const ended: string[] = [];
+    const former: Composition = {
+      ...compose(async () => {}),
+      drain: () => new Promise(() => {}),
+      endOffers: () => void ended.push("offers"),
+      close: async () => void ended.push("all"),
+    };
+    const next = compose(async () => {});
+    const swap = createSwap({ set: SET, composition: former }, { compose: async () => next, log: silentLog });
+    const response = new EventEmitter();
+    swap.listener({} as IncomingMessage, response as ServerResponse);
+    await swap.change({ set: SET });
+    expect(ended).to.deep.equal([]);
+    response.emit("close");
+    await eventually(() => ended.length > 0);
+    expect(ended).to.deep.equal(["offers"]);
+    await swap.close();
   });
 
   it("does not come where one of several services could not be paid any more; a new one may be unpayable", async () => {

@@ -148,6 +148,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
         () => undefined,
       );
       bound.abort();
+      composition.endOffers();
       await Promise.race([drained, hurry.promise]);
       await composition.close();
     };
