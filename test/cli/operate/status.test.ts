@@ -7,7 +7,11 @@ import { toStatusText } from "../../../runtime/cli/operate/status.ts";
 import { openAdmin } from "../../../runtime/cli/serve/admin/admin.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
+import { withRedis } from "../../support/programs.ts";
+import { openOperatedShop } from "../../support/sellers/operator.ts";
+import { startRedis } from "../../support/store/redis.ts";
 
 /** What a facilitator has reported as a transaction: it clears the line, and turns the text round. */
 const EVIL = "0x\u001b[2K\r\u202eall is well\nstate    ok";
@@ -121,3 +125,18 @@ async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   process.seteuid?.(65_534);
   return work().finally(() => process.seteuid?.(0));
 }
+
+withRedis.describe("payphone status of a shop whose Redis is away", () => {
+  it("says so, and how the rest of the shop is: the seller's page names this command", async () => {
+    const redis = await startRedis();
+    const { dataDir, close } = await openOperatedShop(undefined, { REDIS_URL: redis.url });
+    await redis.stop();
+    const { out } = await eventually(
+      () => runPayphone(["status"], { PAYPHONE_DATA_DIR: dataDir }),
+      (ran) => ran.out.includes("Redis cannot be reached"),
+    );
+    expect(out).to.match(/^state {4}unavailable: Redis cannot be reached: ECONNREFUSED$/m);
+    expect(out).to.match(/^rail {5}base /m);
+    await close();
+  });
+});

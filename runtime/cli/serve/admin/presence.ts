@@ -21,7 +21,7 @@ export interface PresenceBoard {
   start(): void;
   /** Announces this process anew, because it sells another set. Does not fail. */
   tell(): Promise<void>;
-  /** All processes on the store, this one included. @throws Problem `unavailable`. */
+  /** All processes on the store, this one included; it alone while the store does not answer. */
   list(): Promise<readonly Presence[]>;
   close(): Promise<void>;
 }
@@ -54,11 +54,7 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
     },
     tell,
     async list() {
-      const found: Presence[] = [own()];
-      for await (const name of store.keys(PREFIX)) {
-        const presence = name === key ? undefined : await store.get<Presence>(name);
-        if (presence) found.push(presence);
-      }
+      const found = [own(), ...(await readOthers().catch(() => []))];
       return found.sort((one, two) => one.since.localeCompare(two.since) || one.pid - two.pid);
     },
     async close() {
@@ -66,4 +62,13 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
       await store.delete(key, "lazy").catch(() => undefined); // The entry expires by itself.
     },
   };
+
+  async function readOthers(): Promise<readonly Presence[]> {
+    const found: Presence[] = [];
+    for await (const name of store.keys(PREFIX)) {
+      const presence = name === key ? undefined : await store.get<Presence>(name);
+      if (presence) found.push(presence);
+    }
+    return found;
+  }
 }

@@ -34,9 +34,9 @@ export interface StatusReport extends Pick<Presence, "pid" | "version" | "url" |
   /** Earlier sets that still have work in flight. */
   readonly retiring: number;
   readonly memory_bytes: number;
-  /** Jobs that wait or run, in all processes, by service. */
+  /** Jobs that wait or run, in all processes, by service; none while they cannot be counted: `ready` says why. */
   readonly jobs: Readonly<Record<string, number>>;
-  /** All processes on the store. */
+  /** All processes on the store; this one alone while the store does not answer. */
   readonly processes: readonly Presence[];
   readonly ready: ReadyReport;
 }
@@ -126,6 +126,11 @@ async function toStatus(
   modulesAtStart: number,
 ): Promise<StatusReport> {
   const { composition } = swap.current();
+  const [jobs, processes, ready] = await Promise.all([
+    composition.jobsInLine().catch(() => []),
+    presence.list(),
+    composition.ready(),
+  ]);
   return {
     pid: process.pid,
     version: packageJson.version,
@@ -138,8 +143,8 @@ async function toStatus(
     kept: listKeptPackages(),
     retiring: swap.retiring(),
     memory_bytes: process.memoryUsage.rss(),
-    jobs: Object.fromEntries(await composition.jobsInLine()),
-    processes: await presence.list(),
-    ready: await composition.ready(),
+    jobs: Object.fromEntries(jobs),
+    processes,
+    ready,
   };
 }
