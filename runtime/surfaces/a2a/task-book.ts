@@ -129,7 +129,7 @@ const UNPAID_MS = 15 * 60_000;
 const PAID_MS = 24 * 60 * 60_000;
 
 export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYTES }: TaskBookOptions): TaskBook {
-  const unpaid = createUnpaidTasks(mostUnpaidBytes);
+  const unpaid = createUnpaidTasks({ mostBytes: mostUnpaidBytes, lifeMs: UNPAID_MS, now: clock.now });
   const taskKey = (id: string): string => `a2a:task:${id}`;
   const claimKey = (id: string): string => `a2a:bond:${id}`;
   const claimed = (id: string): Promise<PaymentClaim | undefined> => store.get<PaymentClaim>(claimKey(id));

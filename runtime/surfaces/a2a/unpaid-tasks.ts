@@ -6,26 +6,34 @@ export interface UnpaidTasks {
   drop(id: string): void;
 }
 
-/** @param mostBytes limit of all tasks' JSON together */
-export function createUnpaidTasks(mostBytes: number): UnpaidTasks {
+export interface UnpaidTerms {
+  /** Limit of all tasks' JSON together. */
+  readonly mostBytes: number;
+  /** How long the store keeps an unpaid task. */
+  readonly lifeMs: number;
+  readonly now: () => number;
+}
+
+export function createUnpaidTasks({ mostBytes, lifeMs, now }: UnpaidTerms): UnpaidTasks {
   /** Insertion order is the order of the last writes. */
-  const sizes = new Map<string, number>();
+  const counted = new Map<string, { readonly bytes: number; readonly at: number }>();
   let total = 0;
   const drop = (id: string): void => {
-    total -= sizes.get(id) ?? 0;
-    sizes.delete(id);
+    total -= counted.get(id)?.bytes ?? 0;
+    counted.delete(id);
   };
   return {
     keep(id, bytes) {
       drop(id);
-      sizes.set(id, bytes);
-      total += bytes;
       const forgotten: string[] = [];
-      for (const oldest of sizes.keys()) {
-        if (total <= mostBytes || oldest === id) break;
+      for (const [oldest, { at }] of counted) {
+        const isOver = at + lifeMs <= now(); // Gone from the store, or paid at another process.
+        if (!isOver && total + bytes <= mostBytes) break;
         drop(oldest);
-        forgotten.push(oldest);
+        if (!isOver) forgotten.push(oldest);
       }
+      counted.set(id, { bytes, at: now() });
+      total += bytes;
       return forgotten;
     },
     drop,

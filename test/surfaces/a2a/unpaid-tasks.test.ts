@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { createTaskBook, type TaskBook } from "../../../runtime/surfaces/a2a/task-book.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { createTestClock } from "../../support/test-clock.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 
@@ -46,5 +49,25 @@ describe("unpaid A2A tasks", () => {
     await send({ taskId: task.id, metadata });
     for (let at = 0; at < 20; at += 1) await begin(10_000);
     expect(await stateOf(task)).to.equal("completed");
+  });
+
+  it("leave a job alone that was paid for at another process, also when its payment is forgotten", async () => {
+    const clock = createTestClock();
+    const store = createMemoryStore(clock.now);
+    const open = (): TaskBook => createTaskBook({ store, clock, mostUnpaidBytes: 10_000 });
+    const [here, there] = [open(), open()];
+    const due = {
+      state: "input-required",
+      text: "Pay",
+      payment: { status: "payment-required", receipts: [] },
+    } as const;
+    const task = await here.write(here.draft("report", undefined), due);
+    await there.claimPayment(task.id, { payment: {}, task });
+    const job = { job_id: "1", status_url: "https://payphone.example/v1/jobs/1" };
+    const paid = { status: "payment-completed", receipts: [] } as const;
+    await there.write(task, { state: "working", text: "The job has begun", payment: paid, job });
+    clock.advance(2 * 24 * 60 * 60_000);
+    await here.write(here.draft("report", undefined), { ...due, text: "x".repeat(20_000) });
+    expect(await here.read(task.id)).to.have.property("state", "working");
   });
 });
