@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
+import { printable } from "../printable.ts";
 import { ask, CALL_MS, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
 
@@ -64,7 +65,7 @@ export async function sendPaid(
       const answer = await ask(request, { headers, signal, timeoutMs: CALL_MS });
       if (isFinal(answer)) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
-      why = `${answer.status} ${textField(answer.json, "detail") ?? ""}`.trim();
+      why = printable(`${answer.status} ${textField(answer.json, "detail") ?? ""}`.trim());
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {
       if (signal.aborted) throw unknown("interrupted");

@@ -74,6 +74,15 @@ describe("payphone call, when the seller gives no result,", () => {
     expect(await lastWords()).to.equal("payphone: 502 A source failed: The  source answered 500\nRequest id: r-2");
   });
 
+  it("prints no control character of an answer that is not final", async () => {
+    const body = { detail: "not yet)\nReceipt\u202e", code: "settlement-unknown" };
+    seller.script.answers = [{ status: 503, body }];
+    const { code, err } = await run({ url: seller.url, waitSeconds: 0 });
+    rmSync(/--resume (\S+)$/.exec(err)?.[1] ?? "");
+    expect(code).to.equal(4);
+    expect(err).to.include("payphone: the payment was sent, and its result is not known yet (503 not yet) Receipt )\n");
+  });
+
   it("prints a title once where the detail is the same", async () => {
     const text = "Something went wrong on our side";
     seller.script.answers = [{ status: 500, body: { title: text, detail: text, code: "internal" } }];
