@@ -81,7 +81,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   return async function call(tool, signal) {
     const since = now();
     const terms = { signal, until: since + patienceMs };
-    const digest = digestOf([tool.name, tool.arguments ?? {}]);
+    const digest = digestOfCall(tool);
     const silent = join(digest, since);
     if (silent) return silent;
     const left = lost.take(tool, signal);
@@ -215,3 +215,13 @@ const unknown = ({ name }: ToolRequest, why: string): Problem =>
     `the payment for ${name} was sent, and its outcome is not known (${why}). Call the tool again with the same ` +
       "arguments within 15 minutes: the same payment is sent, and nothing new is charged.",
   );
+
+/** @throws Problem `invalid-input` for what has no canonical form (RFC 8785), such as a number that JSON cannot hold. */
+function digestOfCall({ name, arguments: given = {} }: ToolRequest): string {
+  try {
+    return digestOf([name, given]);
+  } catch (cause) {
+    const why = "a text has half of a character (a lone surrogate), or a number is larger than 1.8e308";
+    throw new Problem("invalid-input", `the arguments of ${name} cannot be sent: ${why}. Nothing was paid.`, { cause });
+  }
+}

@@ -14,8 +14,8 @@ const TOOLS = [
 const call = (id: number, name: string, value: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"id":${value}}}}`;
 
-describe("payphone mcp-proxy, for a client whose integers have more digits than JavaScript's,", () => {
-  it("asks for no other integer, and pays for none", async () => {
+describe("payphone mcp-proxy, for a client whose arguments JavaScript cannot hold or write,", () => {
+  it("asks for no others, and pays for none", async () => {
     const asked: unknown[] = [];
     const seller = await startScripted(
       ({ payment, params, answer }) => {
@@ -46,6 +46,10 @@ describe("payphone mcp-proxy, for a client whose integers have more digits than 
         .that.matches(/body\.id: .*\nNothing was paid\.$/);
       const deep = await say(call(4, "text", `${"[".repeat(5000)}1234567890123456789${"]".repeat(5000)}`));
       expect(deep, "which ends no proxy").to.deep.include({ id: 4 }).and.have.nested.property("error.code", -32602);
+      for (const value of ["1e999", '"\\ud83d"'])
+        expect(await say(call(5, "text", value)), value)
+          .to.have.nested.property("result.content[0].text")
+          .that.matches(/^the arguments of text cannot be sent: .*\. Nothing was paid\.$/);
       expect(asked).to.have.length(2);
     } finally {
       proxy.kill("SIGTERM"); // Its input is still open.
