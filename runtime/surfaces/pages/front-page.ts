@@ -1,7 +1,7 @@
 import { PATHS } from "../../core/paths.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import type { Service } from "../../core/service.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toUnlessKept } from "../rpc/cost.ts";
 import { type DocsOptions, toServiceLists } from "./docs/index-page.ts";
 import { toCode } from "./highlight.ts";
 import { type Html, html } from "./html.ts";
@@ -14,7 +14,8 @@ export interface FrontPageOptions extends DocsOptions {
 }
 
 /** `GET /` for browsers: what this is, one example, and the services. Agents get the catalogue at the same URL. */
-export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: FrontPageOptions): Html {
+export function toFrontPage(options: FrontPageOptions): Html {
+  const { services, site, baseUrl, paths, isSandbox } = options;
   const example = chooseExample(services, baseUrl);
   return toPage({
     title: `${site.title}: pay-per-call services for AI agents`,
@@ -28,7 +29,7 @@ export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: Front
 <p class="lead">${site.description}</p>
 <p><a class="button" href="${PATHS.explorer}">See and try the services</a></p>
 </div>
-${example && toExample(example, site)}
+${example && toExample(example, options)}
 ${toServiceLists(services)}
 <section aria-labelledby="machines">
 <h2 id="machines">For agents</h2>
@@ -47,8 +48,11 @@ function chooseExample(services: readonly Service[], baseUrl: string): string | 
   return commands.sort((one, other) => one.length - other.length)[0];
 }
 
-const toExample = (command: string, { rails }: SiteManifest): Html => html`<section aria-labelledby="how">
+const toExample = (
+  command: string,
+  { services, site: { rails } }: DocsOptions,
+): Html => html`<section aria-labelledby="how">
 <h2 id="how">How a call is bought</h2>
 ${toCode(command, "sh")}
-<p>The answer is <code>402 Payment Required</code> with what is accepted: ${new Intl.ListFormat("en", { type: "disjunction" }).format(rails.map(({ title }) => title))}. Sign one of the offers, and send the same request again with the payment: every x402 client does both by itself. Only results are charged, and the same payment always gets the same answer.</p>
+<p>The answer is <code>402 Payment Required</code> with what is accepted: ${new Intl.ListFormat("en", { type: "disjunction" }).format(rails.map(({ title }) => title))}. Sign one of the offers, and send the same request again with the payment: every x402 client does both by itself. Only results are charged${toUnlessKept(services, "a service")}, and the same payment always gets the same answer.</p>
 </section>`;

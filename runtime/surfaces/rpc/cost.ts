@@ -1,3 +1,4 @@
+import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
 /** Whether a call is paid for also when its work fails. */
@@ -5,6 +6,10 @@ export const isKept = ({ price, job }: Manifest): boolean => price !== undefined
 
 /** What buyers are told then, before they pay. */
 export const KEPT = "A job that fails is not paid back.";
+
+/** What a promise about all services adds where one of them keeps what a failed job has cost. @param it what says so */
+export const toUnlessKept = (services: readonly Pick<Service, "manifest">[], it: string): string =>
+  services.some(({ manifest }) => isKept(manifest)) ? `, unless ${it} says that a job is not paid back` : "";
 
 /** How often a wallet that signs in may call free of charge: `3 calls an hour`. */
 export const toQuota = ({ calls, per }: NonNullable<Manifest["free"]>): string =>
