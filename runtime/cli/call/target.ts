@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { addAbortSignal } from "node:stream";
-import { text as readAll } from "node:stream/consumers";
+import { buffer as readAll } from "node:stream/consumers";
 import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { toQueryPairs } from "../../surfaces/schema/path-fields.ts";
@@ -136,12 +136,13 @@ function toWhole(name: string, text: string): string {
  */
 export async function readInputArgument(given: string | undefined, signal: AbortSignal): Promise<unknown> {
   if (given === undefined) return undefined;
-  const text =
+  const bytes =
     given === "-"
       ? await readAll(addAbortSignal(signal, process.stdin))
       : given.startsWith("@")
         ? await readFrom(given)
-        : given;
+        : undefined;
+  const text = bytes ? toText(bytes) : given;
   let input: unknown;
   try {
     input = JSON.parse(text, refuseRounded);
@@ -165,9 +166,18 @@ function refuseRounded(_key: string, value: unknown, { source = "" }: { readonly
 const isChanged = (value: number, source: string): boolean =>
   !Number.isFinite(value) || (/^-?\d{16,}$/.test(source) && BigInt(source) !== BigInt(value));
 
-async function readFrom(given: string): Promise<string> {
+/** Other bytes would be sent, and paid for, as U+FFFD. A byte order mark is left out. */
+function toText(bytes: Buffer): string {
   try {
-    return await readFile(given.slice(1), "utf8");
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Problem("bad-request", "the input is not UTF-8, as JSON must be: save it as UTF-8");
+  }
+}
+
+async function readFrom(given: string): Promise<Buffer> {
+  try {
+    return await readFile(given.slice(1));
   } catch (error) {
     throw new Problem("bad-request", `cannot read ${given.slice(1)} (${(error as NodeJS.ErrnoException).code})`);
   }

@@ -1,4 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
+import { createFolder } from "../../support/folder.ts";
 import { run, runRefused } from "./run.ts";
 import { type Seller, startSeller, USDC_OFFER } from "./seller.ts";
 
@@ -191,5 +194,16 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     );
     expect(await runRefused(seller, 2, { input: "@/nowhere" })).to.equal("payphone: cannot read /nowhere (ENOENT)");
     expect(seller.met).to.deep.equal([]);
+  });
+
+  it("a file that is not UTF-8, whose letters would be sent as other ones; one with a byte order mark is read", async () => {
+    const file = join(createFolder(), "input.json");
+    writeFileSync(file, Buffer.from('{"city":"Orl\u00e9ans"}', "latin1"));
+    expect(await runRefused(seller, 2, { input: `@${file}` })).to.equal(
+      "payphone: the input is not UTF-8, as JSON must be: save it as UTF-8",
+    );
+    writeFileSync(file, '\ufeff{"city":"Orl\u00e9ans"}');
+    expect((await run({ url: seller.url, input: `@${file}` })).code).to.equal(0);
+    expect(seller.paid()[0]?.body).to.deep.equal({ city: "Orl\u00e9ans" });
   });
 });
