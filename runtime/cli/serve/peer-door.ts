@@ -68,6 +68,7 @@ type IdentityDeps = Pick<PeerDoorDeps, "config" | "store" | "clock">;
 function toFacilitator(config: PeerConfig & Pick<Config, "facilitator" | "env">, site: PeerDoorDeps["site"]): string {
   const { url, cdp } = config.facilitator;
   const name = site.rails[0] && facilitatorsOf(site.rails[0], site)[0];
+  if (name === IN_PROCESS) return IN_PROCESS; // The environment's can settle on the other rails.
   const manifest = site.facilitators?.find(({ id }) => id === name);
   const own = manifest && facilitatorVariables(config, manifest)?.url;
   return own ?? url ?? (cdp ? "https://api.cdp.coinbase.com" : IN_PROCESS);

@@ -11,8 +11,8 @@ describe("the door between agents, as the server opens it", () => {
   let folder: string;
   let door: Door;
   let opened: OpenPeerDoor;
-  const open = async (redisUrl?: string, url?: string): Promise<OpenPeerDoor> => {
-    const { site, services, invoke, exchanges, store, clock } = door;
+  const open = async (redisUrl?: string, url?: string, facilitator?: string): Promise<OpenPeerDoor> => {
+    const { services, invoke, exchanges, store, clock } = door;
     const config = {
       dataDir: folder,
       publicBaseUrl: BASE_URL,
@@ -21,6 +21,8 @@ describe("the door between agents, as the server opens it", () => {
       identityKeys: undefined,
       facilitator: { url, headers: {}, cdp: undefined },
     };
+    const rails = door.site.rails.map((rail) => ({ ...rail, ...(facilitator !== undefined && { facilitator }) }));
+    const site = { ...door.site, rails };
     const identity = await openOwnIdentity({ config, store, clock });
     const sold = { site, services, invoke, baseUrl: BASE_URL, exchanges, identity, store, clock, log: silentLog };
     const links = { documentation: `${BASE_URL}/docs` };
@@ -73,6 +75,8 @@ describe("the door between agents, as the server opens it", () => {
     expect(facilitatorOf(opened)).to.equal("in-process");
     const remote = await open(undefined, "https://facilitator.example/v2?key=secret");
     expect(facilitatorOf(remote)).to.equal("https://facilitator.example");
-    await remote.close();
+    const own = await open(undefined, "https://facilitator.example/v2", "in-process");
+    expect(facilitatorOf(own), "where another rail has a remote one").to.equal("in-process");
+    await Promise.all([remote.close(), own.close()]);
   });
 });
