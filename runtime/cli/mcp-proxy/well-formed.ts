@@ -31,10 +31,12 @@ export function toReadable(result: ToolResult): ToolResult {
 const TOO_DEEP = "The seller's answer is nested too deeply to be handed on whole.";
 
 /**
- * A page of a seller's list, without the tools that are none by MCP: for one of them, clients refuse the whole list. Nor does
- * it promise what the seller's answers look like: clients throw away a result that breaks its `outputSchema`, also a paid one.
+ * A page of a seller's list, without the tools and other members that are none by MCP: for one of them, clients refuse the
+ * whole list. Nor does it promise what the seller's answers look like: clients throw away a result that breaks its `outputSchema`, also a paid one.
  */
 export function toReadablePage(page: ToolResult): ToolResult {
   const tools = (Array.isArray(page.tools) ? page.tools : []).map((tool) => ({ ...tool, outputSchema: undefined }));
-  return { ...page, tools: tools.filter((tool) => isSpecType.Tool(tool)) };
+  const whole = { ...page, tools: tools.filter((tool) => isSpecType.Tool(tool)) };
+  if (isSpecType.ListToolsResult(whole)) return whole;
+  return { tools: whole.tools, ...(typeof page.nextCursor === "string" && { nextCursor: page.nextCursor }) };
 }

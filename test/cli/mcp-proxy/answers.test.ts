@@ -139,6 +139,8 @@ describe("payphone mcp-proxy, at a seller", () => {
       const here = { name: "here", inputSchema: { type: "object" } };
       list = { tools: [{ name: "none" }, { ...here, ...own }, { inputSchema: {} }], nextCursor: null };
       expect((await client.listTools()).tools).to.deep.equal([here]);
+      list = { tools: [here], nextCursor: 2 };
+      expect((await client.listTools()).tools, "of a page whose cursor is none").to.deep.equal([here]);
     });
   });
 
