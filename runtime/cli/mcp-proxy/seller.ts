@@ -11,9 +11,9 @@ import {
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
-import { changeResponse } from "../../drivers/mcp/exact-results.ts";
+import { toExactResponse } from "../../drivers/mcp/exact-results.ts";
 import { mayBeOlder, toCallProblem } from "../../drivers/mcp/failures.ts";
-import { dropNulls, toAccepted } from "../../drivers/mcp/nulls.ts";
+import { dropNulls } from "../../drivers/mcp/nulls.ts";
 import { endStreams } from "../../drivers/mcp/request-streams.ts";
 import { CALL_MS, field, reasonOf, textField } from "../call/http.ts";
 import type { ToolRequest } from "./purchase.ts";
@@ -56,8 +56,8 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
   const open = async (options: ClientOptions): Promise<Client> => {
     const client = new Client(info, options);
     // The client follows redirects within the seller's own origin only: a payment is meant for the server that asked for it.
-    const bounded = createBoundedFetch("it", LARGEST_MESSAGE);
-    const fetch: typeof bounded = async (...asked) => changeResponse(await bounded(...asked), toAccepted);
+    const ask = createBoundedFetch("it", LARGEST_MESSAGE);
+    const fetch: typeof ask = async (...request) => toExactResponse(await ask(...request));
     const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { fetch }));
     await client.connect(keepResults(dropNulls(transport)));
     return client;

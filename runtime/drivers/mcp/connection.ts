@@ -3,7 +3,7 @@ import type { Client, ClientOptions, ReadBuffer, Transport } from "@modelcontext
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import { LONGEST_REST_MS } from "../upstream/gate.ts";
-import { changeResponse, gatherLines } from "./exact-results.ts";
+import { gatherLines, toExactResponse } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
 import { takeOutMalformed } from "./malformed-tools.ts";
 import { dropNulls } from "./nulls.ts";
@@ -132,7 +132,7 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
       const pauseMs = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
       asked = pauseMs && Math.min(pauseMs, LONGEST_REST_MS);
     }
-    return changeResponse(response);
+    return toExactResponse(response);
   };
   const transport = dropNulls(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
   return { transport, pidOf: () => undefined, askedMs: () => asked };

@@ -1,21 +1,18 @@
-import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
+import { isDeep, isObject, parseDigits, tryParseJson } from "../../core/json.ts";
 import { toMediaType } from "../../core/proxy/media.ts";
 import { toAccepted } from "./nulls.ts";
 
 const FIELD = "structuredContent";
-/** Changes the JSON of a message. */
-type Change = (json: string) => string;
-
 /** More bytes than a message may have: longer ones are passed on unchanged, and are refused by the client. */
-const LONGEST = 16 * 1024 * 1024;
+const LONGEST = 32 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
 
 /**
- * Passes a server's output on in whole lines, each message changed. Given chunks, the client would copy the whole
+ * Passes a server's output on in whole lines, each message changed by `toReadable`. Given chunks, the client would copy the whole
  * beginning of a message with each of them, which takes seconds for a message of 16 MB.
  */
-export function gatherLines(hand: (lines: Buffer) => void, change: Change = toRead): (chunk: Uint8Array) => void {
+export function gatherLines(hand: (lines: Buffer) => void): (chunk: Uint8Array) => void {
   let gathered: Uint8Array[] = [];
   let bytes = 0;
   return (chunk) => {
@@ -26,47 +23,47 @@ export function gatherLines(hand: (lines: Buffer) => void, change: Change = toRe
     const end = bytes > LONGEST ? bytes : endOfLines(all);
     gathered = end < bytes ? [all.subarray(end)] : [];
     bytes -= end;
-    hand(changeLines(all.subarray(0, end), change));
+    hand(toExactLines(all.subarray(0, end)));
   };
 }
 
-/** An answer over HTTP with its messages changed: one as JSON, or some in the lines of a stream. */
-export function changeResponse(response: Response, change: Change = toRead): Response {
+/** An answer over HTTP, changed by `toReadable`: one message as JSON, or messages in the lines of a stream. */
+export function toExactResponse(response: Response): Response {
   const isStream = toMediaType(response.headers.get("content-type")) === "text/event-stream";
-  return new Response(response.body?.pipeThrough(isStream ? byLines(change) : asWhole(change)), response);
+  return new Response(response.body?.pipeThrough(isStream ? byLines() : asWhole()), response);
 }
 
-function byLines(change: Change): TransformStream<Uint8Array, Uint8Array> {
+function byLines(): TransformStream<Uint8Array, Uint8Array> {
   let add: (chunk: Uint8Array) => void;
   return new TransformStream({
     start(controller) {
-      add = gatherLines((lines) => controller.enqueue(lines), change);
+      add = gatherLines((lines) => controller.enqueue(lines));
     },
     transform: (chunk) => add(chunk),
   });
 }
 
-function asWhole(change: Change): TransformStream<Uint8Array, Uint8Array> {
+function asWhole(): TransformStream<Uint8Array, Uint8Array> {
   const chunks: Uint8Array[] = [];
   return new TransformStream({
     transform: (chunk) => void chunks.push(chunk),
-    flush: (controller) => controller.enqueue(Buffer.from(change(Buffer.concat(chunks).toString()))),
+    flush: (controller) => controller.enqueue(Buffer.from(toReadable(Buffer.concat(chunks).toString()))),
   });
 }
 
 /** The place after the last end of line; 0 when there is none. A stream may end its lines with CR alone. */
 const endOfLines = (bytes: Uint8Array): number => Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
 
-function changeLines(lines: Buffer, change: Change): Buffer {
-  if (!lines.includes(FIELD) && !lines.includes("null")) return lines;
-  const all = lines.toString().split(/(?<=[\r\n])/);
-  return Buffer.from(all.map((line) => line.replace(MESSAGE, (_, name, json) => name + change(json))).join(""));
+function toExactLines(lines: Buffer): Buffer {
+  if (![FIELD, '"_meta"', "null"].some((mark) => lines.includes(mark))) return lines;
+  const exact = lines.toString().split(/(?<=[\r\n])/);
+  return Buffer.from(exact.map((line) => line.replace(MESSAGE, (_, name, json) => name + toReadable(json))).join(""));
 }
 
 /** A line, with the name that it has in a stream, and without its end. */
 const MESSAGE = /^(data: ?|)([^\r\n]+)/;
 
-const toRead: Change = (json) => toAccepted(toExact(json));
+const toReadable = (json: string): string => toAccepted(toExact(json));
 
 /**
  * A JSON-RPC message in which integers that JavaScript would round are strings of their digits. Only the data of tools'
@@ -74,7 +71,7 @@ const toRead: Change = (json) => toAccepted(toExact(json));
  */
 function toExact(json: string): string {
   const message = json.includes(FIELD) && /\d{16}/.test(json) ? tryParseJson(json) : undefined;
-  if (!isObject(message) || !isObject(message.result) || !(FIELD in message.result)) return json;
+  if (!isObject(message) || isDeep(message) || !isObject(message.result) || !(FIELD in message.result)) return json;
   const { result } = parseDigits(json) as { readonly result: { readonly [FIELD]: unknown } };
   return JSON.stringify({ ...message, result: { ...message.result, [FIELD]: result[FIELD] } });
 }

@@ -26,17 +26,20 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
+/** What may be a member for which the client refuses a whole message. */
+const ODD = /"_meta"\s*:\s*[^\s{]|"(?:error|result)"\s*:\s*null/;
+
 /**
  * The JSON of an answer without what makes the client refuse the whole message before it hears it: `"error": null` beside a
- * result, a result that is null beside an error, and a result's `"_meta": null`.
+ * result, a result that is null beside an error, and a result's `_meta` that is no object.
  */
 export function toAccepted(json: string): string {
-  const message = /"(?:error|result|_meta)"\s*:\s*null/.test(json) ? tryParseJson(json) : undefined;
+  const message = ODD.test(json) ? tryParseJson(json) : undefined;
   if (!isObject(message) || isDeep(message)) return json;
   const { error, result, ...rest } = message;
   if (!isObject(result)) return JSON.stringify({ ...rest, ...(result != null && { result }), error });
   const { _meta, ...whole } = result;
-  return JSON.stringify({ ...rest, result: _meta === null ? whole : result, ...(error != null && { error }) });
+  return JSON.stringify({ ...rest, result: isObject(_meta) ? result : whole, ...(error != null && { error }) });
 }
 
 /** The members that hold objects of MCP: of results, of tools, of content blocks, and of a server's capabilities. */

@@ -46,28 +46,29 @@ describe("payphone mcp-proxy, at a seller", () => {
       expect(payments()).to.have.length(1);
     });
 
-    it("hands on what was paid for where the client would refuse the whole message for a null", async () => {
-      const result = { ...RESULT, _meta: null };
-      deliver = ({ answer }) => answer(result);
-      expect(await call()).to.deep.equal(RESULT);
+    it("hands on what was paid for where members of the message are null, or the result's _meta is no object", async () => {
+      const bodies = [
+        { result: { ...RESULT, _meta: null } },
+        { result: { ...RESULT, _meta: [] } },
+        { result: RESULT, error: null },
+      ];
+      for (const body of bodies) {
+        deliver = (paid) => {
+          paid.outgoing.writeHead(200, { "content-type": "application/json" });
+          paid.outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: paid.id, ...body }));
+        };
+        expect(await call(), JSON.stringify(body)).to.deep.equal(RESULT);
+      }
+      expect(payments()).to.have.length(bodies.length);
+    });
+
+    it("hands on integers that JavaScript would round as texts", async () => {
       deliver = ({ id, outgoing }) => {
+        const result = '{"content":[],"structuredContent":{"id":1234567890123456789}}';
         outgoing.writeHead(200, { "content-type": "application/json" });
-        outgoing.end(JSON.stringify({ jsonrpc: "2.0", id, error: null, result }));
+        outgoing.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
       };
-      expect(await call(), "beside an error that is none").to.deep.equal(RESULT);
-      deliver = (paid) => {
-        paid.outgoing.writeHead(200, EVENTS);
-        tell(paid, {
-          id: paid.id,
-          result: { ...result, structuredContent: { rolled: 4e19, by: null } },
-        });
-        paid.outgoing.end();
-      };
-      expect(await call(), "in a stream").to.deep.equal({
-        ...RESULT,
-        structuredContent: { rolled: 4e19, by: null },
-      });
-      expect(payments()).to.have.length(3);
+      expect((await call()).structuredContent).to.deep.equal({ id: "1234567890123456789" });
     });
 
     it("hands on what was paid for as text where no client would read it", async () => {
@@ -112,6 +113,7 @@ describe("payphone mcp-proxy, at a seller", () => {
       const [head, deep] = ['"content":[{"type":"text","text":"here"}]', `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`];
       for (const [answered, first] of [
         [`{${head},"structuredContent":${deep}}`, ["here"]],
+        [`{${head},"structuredContent":${deep.replace("1", "1234567890123456789")}}`, ["here"]],
         [`{"content":[${deep}]}`, []],
       ] as const) {
         deliver = ({ id, outgoing }) => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
-import { changeResponse } from "../../../runtime/drivers/mcp/exact-results.ts";
+import { toExactResponse } from "../../../runtime/drivers/mcp/exact-results.ts";
 
 const ID = "1234567890123456789";
 const toResult = (id: string): string =>
@@ -10,7 +10,7 @@ const LIST = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"structuredCont
 /** An answer that arrives byte by byte. */
 function toResponse(type: string, body: string): Response {
   const bytes = [...Buffer.from(body)].map((byte) => Uint8Array.of(byte));
-  return changeResponse(new Response(ReadableStream.from(bytes), { headers: { "content-type": type } }));
+  return toExactResponse(new Response(ReadableStream.from(bytes), { headers: { "content-type": type } }));
 }
 
 /** Answers each request with what its method asks for. */
@@ -38,7 +38,7 @@ describe("the data of a tool's result", () => {
 
   it("are told at once, while the stream goes on", async () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    const answer = changeResponse(new Response(readable, { headers: { "content-type": "text/event-stream" } }));
+    const answer = toExactResponse(new Response(readable, { headers: { "content-type": "text/event-stream" } }));
     const writer = writable.getWriter();
     const reader = answer.body?.getReader();
     for (const end of ["\n\n", "\r\r"]) {
@@ -51,6 +51,19 @@ describe("the data of a tool's result", () => {
   it("change nothing else of a message, nor other answers", async () => {
     for (const body of [LIST, toResult("1000000000000000000"), `half {"structuredContent": ${ID}`, ""])
       expect(await toResponse("application/json", body).text()).to.equal(body);
+  });
+
+  it("are passed on whole, however large a message that may be: 32 MB where payphone itself buys", async () => {
+    const content = [{ type: "text", text: "é".repeat(9 * 2 ** 20) }];
+    const message = { jsonrpc: "2.0", id: 1, result: { structuredContent: {}, content } };
+    const line = Buffer.from(`data: ${JSON.stringify(message)}\n\n`);
+    for (const size of [2 ** 16, 2 ** 16 + 1]) {
+      const pieces = Array.from({ length: Math.ceil(line.length / size) }, (_, at) =>
+        line.subarray(at * size, (at + 1) * size),
+      );
+      const stream = new Response(ReadableStream.from(pieces), { headers: { "content-type": "text/event-stream" } });
+      expect(line.equals(await toExactResponse(stream).bytes()), `in pieces of ${size} bytes`).to.equal(true);
+    }
   });
 
   it("are so of a program, too", async () => {

@@ -4,7 +4,12 @@ import { connectMcp, type McpConnection } from "../../../runtime/drivers/mcp/con
 import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
 
 const PLAIN = { type: "text", text: "here" };
-const RESULT = { content: [{ ...PLAIN, annotations: null, _meta: null }], structuredContent: null, isError: null };
+const RESULT = {
+  content: [{ ...PLAIN, annotations: null, _meta: null }],
+  structuredContent: null,
+  isError: null,
+  _meta: null,
+};
 const OWN = { name: "work", inputSchema: { type: "object", properties: { city: { default: null } } } };
 const TOOL = { ...OWN, title: null, description: null, annotations: { readOnlyHint: true, title: null } };
 
@@ -30,13 +35,13 @@ describe("an MCP server that writes null for what it does not say", () => {
     });
 
   it("has tools, and answers, as if it had left that out", async () => {
-    answerWith({ tools: [TOOL], nextCursor: null });
+    answerWith({ tools: [TOOL], nextCursor: null, _meta: null });
     const tools = [{ ...OWN, annotations: { readOnlyHint: true } }];
     expect(await connection.tools()).to.deep.equal({ tools, malformed: [] });
     answerWith(RESULT);
     const answer = await connection.call("work", {}, { signal: new AbortController().signal, timeoutMs: 30_000 });
     expect(answer).to.deep.equal({ content: [PLAIN] });
-    answerWith({ ...RESULT, _meta: null }, { error: null });
+    answerWith(RESULT, { error: null });
     const again = await connection.call("work", {}, { signal: new AbortController().signal, timeoutMs: 30_000 });
     expect(again, "for these the client would refuse the whole message").to.deep.equal({ content: [PLAIN] });
   });
