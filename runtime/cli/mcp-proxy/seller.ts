@@ -50,6 +50,8 @@ const LARGEST_MESSAGE = 32 * 1024 * 1024;
 export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): McpSeller {
   const { origin, pathname } = new URL(url);
   const title = origin + pathname; // The rest may hold a key, which is no model's business.
+  /** Ends all requests: a session that is being opened cannot be closed. */
+  const stop = new AbortController();
   let opened: Session | undefined;
   /** Those that are not closed yet. */
   const sessions = new Set<Session>();
@@ -57,7 +59,8 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
     const client = new Client(info, options);
     // The client follows redirects within the seller's own origin only: a payment is meant for the server that asked for it.
     const ask = createBoundedFetch("it", LARGEST_MESSAGE);
-    const fetch: typeof ask = async (...request) => toExactResponse(await ask(...request));
+    const fetch: typeof ask = async (at, { signal, ...init } = {}) =>
+      toExactResponse(await ask(at, { ...init, signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }));
     const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { fetch }));
     await client.connect(keepResults(dropNulls(transport)));
     return client;
@@ -77,6 +80,7 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
   return {
     request: (method, params, signal) => request({ method, params } as Asked, signal),
     async close() {
+      stop.abort();
       await Promise.all([...sessions].map(end));
     },
   };

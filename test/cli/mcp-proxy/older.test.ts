@@ -1,5 +1,7 @@
-import type { ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { expect } from "chai";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { openProxy } from "./proxy.ts";
@@ -39,5 +41,17 @@ describe("payphone mcp-proxy, at a seller of an older version", () => {
 
   it("that names a type of its own of a result, passes the result on", async () => {
     expect(await call({ resultType: "final" })).to.deep.include({ content });
+  });
+
+  it("that says nothing at all, waits for it no longer than its client does", async () => {
+    const met: string[] = [];
+    const server = createServer(({ method = "" }) => void met.push(method));
+    const client = await openProxy(`${await listenOnLoopback(server)}/mcp`, createFolder());
+    const listed = client.listTools().catch(() => undefined);
+    await eventually(() => met.length > 0);
+    await client.close();
+    await listed;
+    await closeServer(server);
+    expect(met, "no second request, which is made when the first one gets no answer in time").to.deep.equal(["POST"]);
   });
 });
