@@ -114,7 +114,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   if (isResult(first)) return deliver(first, options, terminal, report);
   if (first.status !== 402) throw toSellerProblem(first, true);
   const asksForThePrice = options.dryRun && options.input === undefined;
-  if ((options.check ?? true) && !asksForThePrice) checkInput(target.request, first);
+  if ((options.check ?? true) && !asksForThePrice) checkInput(target, first);
   const pending = await prepare(config, options, terminal, { report, target, challenge: readChallenge(first) });
   if (pending === undefined) return;
   report.resume = await keepPending(pending);

@@ -1,8 +1,9 @@
 import { Problem, type ValidationIssue } from "../../api/problem.ts";
 import type { InputLocation } from "../../core/schema/issues.ts";
 import { findForeignFaults } from "../../drivers/foreign-schema.ts";
-import { field, type SellerRequest, type SellerResponse } from "./http.ts";
+import { field, type SellerResponse } from "./http.ts";
 import { decodedChallenge } from "./offers.ts";
+import type { Target } from "./target.ts";
 import { toIssueLines } from "./text.ts";
 
 /**
@@ -10,23 +11,37 @@ import { toIssueLines } from "./text.ts";
  * seller gives no schema, or one that cannot be used, nothing is checked here.
  * @throws Problem `invalid-input` with one line for each fault.
  */
-export function checkInput({ method, url, body }: SellerRequest, { headers, json }: SellerResponse): void {
+export function checkInput(
+  { request: { method, url, body }, inPath }: Pick<Target, "request" | "inPath">,
+  { headers, json }: SellerResponse,
+): void {
   const isQuery = method === "GET";
   const header = headers.get("payment-required");
   // A stock seller says it in the header only; ours says all of it in the body.
-  const schema = findFields(json, method) ?? findFields(header && decodedChallenge(header), method);
+  const shown = [json, header && decodedChallenge(header)];
+  const [path, rest] = [findPathFields, findFields].map((find) => find(shown[0], method) ?? find(shown[1], method));
   const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
-  check(schema, given, isQuery ? "query" : "body");
+  const isInPath = Object.keys(inPath).length > 0;
+  refuse([
+    ...(isInPath ? faultsOf(path, inPath, "query").map(toPathFault) : []), // Texts, as those of a query.
+    ...faultsOf(rest, given, isQuery ? "query" : "body"),
+  ]);
 }
 
 /**
  * Checks a tool's arguments against its input schema, as `checkInput` does. @throws Problem `invalid-input`.
  */
-export const checkArguments = (inputSchema: unknown, given: object): void => check(inputSchema, given, "body");
+export const checkArguments = (inputSchema: unknown, given: object): void =>
+  refuse(faultsOf(inputSchema, given, "body"));
 
 /** Sellers ignore fields that they do not know, or refuse them once they are paid. */
-const check = (document: unknown, given: object, from: InputLocation): void =>
-  refuse(findForeignFaults(document, given, from, { seesTypos: true }));
+const faultsOf = (document: unknown, given: object, from: InputLocation): readonly ValidationIssue[] =>
+  findForeignFaults(document, given, from, { seesTypos: true });
+
+const toPathFault = ({ loc: [, ...field], ...issue }: ValidationIssue): ValidationIssue => ({
+  ...issue,
+  loc: ["path", ...field],
+});
 
 function refuse(issues: readonly ValidationIssue[]): void {
   if (issues.length === 0) return;
@@ -38,11 +53,14 @@ function refuse(issues: readonly ValidationIssue[]): void {
 
 /** The schema of a request's fields in the extension. It may describe another method, whose fields are the same. */
 function findFields(challenge: unknown, method: string): unknown {
-  const bazaar = ["extensions", "bazaar"].reduce<unknown>(field, challenge);
-  const described = ["info", "input", "method"].reduce<unknown>(field, bazaar) ?? method;
-  const part = described === "GET" ? "queryParams" : "body";
-  return ["schema", "properties", "input", "properties", part].reduce<unknown>(field, bazaar);
+  const described = ["extensions", "bazaar", "info", "input", "method"].reduce<unknown>(field, challenge) ?? method;
+  return findPart(challenge, described === "GET" ? "queryParams" : "body");
 }
+
+const findPathFields = (challenge: unknown): unknown => findPart(challenge, "pathParams");
+
+const findPart = (challenge: unknown, part: string): unknown =>
+  ["extensions", "bazaar", "schema", "properties", "input", "properties", part].reduce<unknown>(field, challenge);
 
 /** The texts of a query by name: a list where a name is repeated. */
 const toTexts = (query: URLSearchParams): Record<string, string | string[]> =>

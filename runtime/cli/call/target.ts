@@ -12,6 +12,8 @@ export interface Target {
   /** The seller's base URL. */
   readonly base: string;
   readonly request: SellerRequest;
+  /** What of the input is in the address's path, as texts by name. */
+  readonly inPath: Readonly<Record<string, string>>;
   /** Dollars in decimal text; undefined when the catalogue has no price. */
   readonly priceUsd: string | undefined;
 }
@@ -48,7 +50,7 @@ export async function findTarget(
   }
   const known = method ?? entry?.method ?? (input === undefined ? "GET" : "POST");
   const address = entry ? base + entry.path + (url?.search ?? "") : String(url);
-  return { base, request: toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
+  return { base, ...toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
 }
 
 /** A service's address: a URL, or a path below the seller's. */
@@ -104,8 +106,9 @@ async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
 /**
  * Puts fields of the input into the path's `{name}` parameters, and the rest into the query of a GET or into a body.
  */
-function toRequest(method: string, address: string, input: unknown): SellerRequest {
+function toRequest(method: string, address: string, input: unknown): Pick<Target, "request" | "inPath"> {
   const rest = new Map(Object.entries(input as Record<string, unknown>));
+  const inPath: Record<string, string> = {};
   const url = new URL(
     address.replace(/\{(\w+)\}|%7B(\w+)%7D/g, (_match, plain?: string, encoded?: string) => {
       const name = plain ?? encoded ?? "";
@@ -115,13 +118,15 @@ function toRequest(method: string, address: string, input: unknown): SellerReque
       if (/^\.{0,2}$/.test(String(value)))
         throw new Problem("bad-request", `{${name}} is a part of the address: it must not be empty, "." or ".."`);
       rest.delete(name);
+      inPath[name] = String(value);
       return encodeURIComponent(toWhole(name, String(value)));
     }),
   );
-  if (method !== "GET") return { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) };
+  if (method !== "GET")
+    return { request: { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) }, inPath };
   for (const name of rest.keys()) url.searchParams.delete(name);
   for (const [name, text] of toQueryPairs(Object.fromEntries(rest))) url.searchParams.append(name, toWhole(name, text));
-  return { method, url: url.href, body: undefined };
+  return { request: { method, url: url.href, body: undefined }, inPath };
 }
 
 /** A text for an address, which would hold another character in place of half a one. @throws Problem `bad-request`. */

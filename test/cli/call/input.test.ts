@@ -133,6 +133,29 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     }
   });
 
+  it("a part of the address that does not fit the schema of the path, beside the fields", async () => {
+    const [body, pathParams] = ["low", "high"].map((name) => ({
+      type: "object",
+      properties: { [name]: { type: "integer", minimum: 1 } },
+      required: [name],
+    }));
+    const bazaar = { info: {}, schema: { properties: { input: { properties: { body, pathParams } } } } };
+    seller.script.extensions = { bazaar };
+    const service = "/v1/roll?high={high}";
+    expect(await runRefused(seller, 5, { service, method: "POST", input: '{"low":0,"high":"x"}' })).to.equal(
+      [
+        "payphone: the input does not fit the service's schema:",
+        "  path.high: Input should be a valid integer, unable to parse string as an integer",
+        "  body.low: Input should be greater than or equal to 1",
+        "Nothing was paid.",
+      ].join("\n"),
+    );
+    for (const address of [service, "/v1/roll?high=6"])
+      expect(
+        (await run({ url: seller.url, service: address, method: "POST", input: '{"low":1,"high":6}' })).code,
+      ).to.equal(0);
+  });
+
   it("nothing on a dry run without an input, which asks for the price alone", async () => {
     const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
     seller.script.extensions = { bazaar: { info: {}, schema } };
