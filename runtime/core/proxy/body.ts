@@ -50,13 +50,14 @@ function toForm(value: JsonObject, plan: RequestPlan, scope: Scope): string {
     .join("&");
 }
 
-/** The fields of a form with files: each field of `name[*]` is one of its own. */
+/** The fields of a form with files: each field of `name[*]` is one of its own, and those of one name are a list. */
 function toParts(value: JsonObject, plan: RequestPlan, scope: Scope): JsonObject {
   const decode = (pair: string): unknown[] => pair.split("=").map(decodeURIComponent);
   const parts = Object.entries(value).flatMap(
     ([name, one]) => spreadOf(name, plan, scope)?.map(decode) ?? [[name, one]],
   );
-  return Object.fromEntries(parts);
+  const byName = [...Map.groupBy(parts, ([name]) => name as string)];
+  return Object.fromEntries(byName.map(([name, all]) => [name, all.flatMap(([, one]) => one ?? [])]));
 }
 
 /** `name[key]=value` for each field of what the body sends as `name[*]`; undefined for any other field. */

@@ -53,6 +53,16 @@ describe("a form to an upstream", () => {
     ]);
   });
 
+  it("sends each item of a list that a caller names, with files or without", () => {
+    const fields = { tag: ["red & blue", "b=c"], mode: "x" };
+    for (const encoding of ["form", "multipart"] as const) {
+      const plan = toRequestPlan("POST /orders", { body: { "*": "{fields}" }, encoding });
+      const { content } = toRequest(plan, { input: { fields } }).body as { content: string | Uint8Array };
+      const text = decodeURIComponent(Buffer.from(content as string).toString());
+      for (const sent of ["red & blue", "b=c", "x"]) expect(text, encoding).to.include(sent);
+    }
+  });
+
   it("is refused where its value has no fields: an empty form would be sent", () => {
     const refused = "it is sent as a form, and must be a mapping of its fields";
     for (const encoding of ["form", "multipart"] as const) {
