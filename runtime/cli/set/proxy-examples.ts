@@ -1,7 +1,7 @@
 import type { AnyHandler } from "../../api/plugin.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { explainRequestLine } from "../../core/proxy/checks/request.ts";
-import { toRequestPlan } from "../../core/proxy/plan.ts";
+import { toPollPlans, toRequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
 import type { Path } from "../../core/schema/nodes.ts";
 import type { Compile, Schema } from "../../core/schema/validator.ts";
@@ -27,7 +27,11 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
       }),
     );
     if (faults.length > 0 || !plan) return faults;
-    const rules = { check: (value: object) => void toRequest(plan, { input: { ...value } }), run: () => ({}) };
+    const plans = [plan, ...toPollPlans(parts.poll)];
+    const check = (value: object): void => {
+      for (const one of plans) toRequest(one, { input: { ...value } });
+    };
+    const rules = { check, run: () => ({}) };
     return checkExamplesByHandler(draft, input, rules as AnyHandler);
   });
 

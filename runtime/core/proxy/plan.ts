@@ -1,4 +1,4 @@
-import type { ProxyManifest } from "../set/manifest.ts";
+import type { PollManifest, ProxyManifest } from "../set/manifest.ts";
 import { type Placeholder, parseTemplate, placeholdersOf, soleOf, type Template } from "./template.ts";
 
 /** The methods of requests to upstreams. */
@@ -51,6 +51,20 @@ export function toRequestPlan(
     files,
     reserved: [...parameters, ...Object.keys(query)],
   };
+}
+
+/**
+ * The requests that poll an order, by which its input can be checked before there is an order: each part of the order's
+ * answer has a stand-in.
+ */
+export const toPollPlans = (poll: Pick<PollManifest, "request" | "result"> | undefined): readonly RequestPlan[] =>
+  [poll?.request, poll?.result].flatMap((line) => (line === undefined ? [] : toPollPlan(toRequestPlan(line))));
+
+function toPollPlan({ target, ...plan }: RequestPlan): RequestPlan | [] {
+  if (target.address) return []; // A fault of the manifest.
+  const toKnown = (part: string | Placeholder): string | Placeholder =>
+    typeof part === "object" && part.source === "order" ? "-" : part;
+  return { ...plan, target: { segments: target.segments.map((segment) => segment.map(toKnown)) } };
 }
 
 const toQueryTemplate = (text: string): Template =>

@@ -17,6 +17,8 @@ export interface ProxyHandlerOptions {
   readonly hasOwnId: (call: Call) => boolean;
   /** Set when an order is polled. */
   readonly poll: Poll | undefined;
+  /** The requests of the polls, as `toPollPlans`. */
+  readonly polls: readonly RequestPlan[];
   /** Wraps work that is cached. */
   readonly keep: (work: Work) => Work;
   readonly addresses: FindAddresses;
@@ -27,12 +29,12 @@ export interface ProxyHandlerOptions {
  * URLs that are not public.
  */
 export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<JsonObject, unknown> {
-  const { plan, ask, read, hasOwnId, poll, keep, addresses } = options;
+  const { plan, ask, read, hasOwnId, poll, polls, keep, addresses } = options;
   const work = keep(async (input, signal, order) => read(await ask(keyed(toRequest(plan, { input }), order), signal)));
   return {
     check(input) {
       refusePrivate(addresses(input));
-      toRequest(plan, { input });
+      for (const one of [plan, ...polls]) toRequest(one, { input });
     },
     async run(input, call: Call) {
       if (poll) return read(await poll(input, call));

@@ -1,5 +1,5 @@
 import type { AnyHandler, Cache, Clock, Web } from "../../api/plugin.ts";
-import { toRequestPlan } from "../../core/proxy/plan.ts";
+import { toPollPlans, toRequestPlan } from "../../core/proxy/plan.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import type { LiveUpstream } from "../upstream/upstream.ts";
@@ -49,6 +49,7 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
     read: createRead({ manifest, output, title }),
     hasOwnId: ({ network }) => manifest.job !== undefined || (manifest.charge === "first" && network !== undefined),
     poll: polled,
+    polls: toPollPlans(poll),
     keep: (work) => createCachedWork(work, cached),
     addresses: createAddressFinder(compile(manifest.input), plan.target.address),
   });

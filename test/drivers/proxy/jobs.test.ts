@@ -64,6 +64,14 @@ const toOther = (id: string, done: string, failed: string): string =>
     .replace("attempts: 2", "attempts: 1");
 const TAPE = toOther("tape", '/film/state != "running"', "/film/reason");
 const DISC = toOther("disc", "/film/url", '/film/state != "running"');
+/** Is polled at an address with a field of the input in it. */
+const SONG = FILM.replaceAll("film", "song")
+  .replaceAll("/songs/{/song/id}", "/films/{word}/{/film/id}{word}")
+  .replaceAll("/song/{job", "/SONG/{job")
+  .replaceAll("/song/", "/film/")
+  .replace("/SONG/", "/song/")
+  .replaceAll("/songs", "/films")
+  .replace("pick: /song", "pick: /film");
 
 const film = (parts: object, status = 200): Line => ({
   status,
@@ -82,6 +90,7 @@ describe("an upstream that takes orders", () => {
         "manifests/clip.yaml": CLIP,
         "manifests/tape.yaml": TAPE,
         "manifests/disc.yaml": DISC,
+        "manifests/song.yaml": SONG,
       }),
     });
   });
@@ -187,6 +196,14 @@ describe("an upstream that takes orders", () => {
       async () => shop.refunds.length,
       (count) => count === 1,
     );
+  });
+
+  it("is sent no order whose polls could not be sent, and nobody pays for one", async () => {
+    for (const word of ["a/b", "..", ""]) expect((await shop.buy("/v1/song", { word })).status, word).to.equal(422);
+    expect([shop.rail.moved.size, shop.source.asked.length]).to.deep.equal([0, 0]);
+    shop.source.script(film({ id: "." }, 201), film({ state: "ready", url: "https://x.example/1" }));
+    await follow("/v1/song", "DELIVERED");
+    expect(paths()).to.deep.equal(["POST /films", "GET /films/apple/.apple"]);
   });
 
   it("is paid back when it vanishes after it has taken the order, which is placed once", async () => {
