@@ -11,7 +11,7 @@ import type { ManifestSet } from "../set/load.ts";
 import type { Located } from "./locate.ts";
 
 export interface McpServersDeps {
-  readonly set: Pick<ManifestSet, "site" | "dir">;
+  readonly set: Pick<ManifestSet, "site" | "home">;
   readonly env: Env;
   readonly locate: (upstream: UpstreamManifest) => Located;
   /** Returns an open session in place of a connection; used for recordings. */
@@ -71,7 +71,7 @@ export function openMcpServers({
     const lent = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
     const path = env.PATH === undefined ? {} : { PATH: env.PATH };
     const onLine = (line: string): void => log.info("mcp.stderr", { upstream: id, line });
-    return { command, env: { ...path, ...Object.fromEntries(lent) }, cwd: set.dir, onLine };
+    return { command, env: { ...path, ...Object.fromEntries(lent) }, cwd: set.home, onLine };
   }
 
   /** The secrets that a program was given; its answers must not repeat them. */

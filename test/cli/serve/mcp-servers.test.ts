@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { expect } from "chai";
 import type { ComposeOptions } from "../../../runtime/cli/serve/composition.ts";
 import { openMcpServers } from "../../../runtime/cli/serve/mcp-servers.ts";
@@ -11,12 +12,16 @@ import { problemOf } from "../../support/thrown.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../support/sources/tool-server.ts");
 
-/** A program that is given these variables, and whose tool `show_self` answers with all that it has. */
-function open(env: Readonly<Record<string, string>>): LiveMcpServer {
-  const command = [process.execPath, PROGRAM];
+/**
+ * A program that is given these variables, and whose tool `show_self` answers with all that it has. The set is the copy of a
+ * shop in another folder, as after a rollback.
+ */
+function open(env: Readonly<Record<string, string>>, program = PROGRAM): LiveMcpServer {
+  const command = [process.execPath, program];
   const upstreams = [{ id: "tools", title: "Tools", mcp: "stdio", command, env: Object.keys(env) }];
+  const set = { site: { upstreams } as unknown as SiteManifest, dir: tmpdir(), home: import.meta.dirname };
   const servers = openMcpServers({
-    set: { site: { upstreams } as unknown as SiteManifest, dir: import.meta.dirname },
+    set,
     env: { ...env, PATH: process.env.PATH },
     locate: () => expect.fail("a program has no address"),
     clock: { now: Date.now },
@@ -43,6 +48,15 @@ describe("the program of an MCP server", () => {
         await server.close();
       }
     });
+
+  it("runs in the shop's folder, also when the set is a copy that stands elsewhere", async () => {
+    const server = open({ REGION }, relative(import.meta.dirname, PROGRAM));
+    try {
+      expect(JSON.stringify(await server.call("show_self", {}, signal))).to.include(REGION);
+    } finally {
+      await server.close();
+    }
+  });
 });
 
 describe("an MCP server behind a password, which its URL has", () => {
@@ -57,7 +71,10 @@ describe("an MCP server behind a password, which its URL has", () => {
       { name: "tell", inputSchema, run: () => toText("it is s@lt-3f9a%") },
     );
     const server = openMcpServers({
-      set: { site: { upstreams: [{ id: "tools", title: "Tools", mcp: "http" }] } as unknown as SiteManifest, dir: "." },
+      set: {
+        site: { upstreams: [{ id: "tools", title: "Tools", mcp: "http" }] } as unknown as SiteManifest,
+        home: ".",
+      },
       env: {},
       locate: () => ({ url: site.url.replace("://", "://shop:s%40lt-3f9a%25@"), headers: {} }),
       clock: { now: Date.now },
