@@ -51,6 +51,7 @@ export function readYaml(file: string, text: string): Reading {
   );
   for (const { range, source, value } of findRounded(document))
     faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
+  keepWritten(document);
   const source: SourceFile = {
     file,
     data: document.toJS({ maxAliasCount: -1 }),
@@ -112,6 +113,29 @@ function findRounded(document: Document.Parsed): readonly Scalar[] {
     },
   });
   return found;
+}
+
+/**
+ * Keeps the numbers of a query or a form as they are written: they are sent as texts, and an API may tell `1.10` from `1.1`,
+ * and `01067` from `1067`.
+ */
+function keepWritten(document: Document.Parsed): void {
+  const isForm = /^(?:form|multipart)$/.test(String(document.getIn(["proxy", "encoding"])));
+  visit(document, {
+    Scalar(at, node, path) {
+      const [first, second] = path.filter(isPair).map(({ key }) => String(key));
+      const isText = first === "proxy" && (second === "query" || (second === "body" && isForm));
+      const { value, source = "" } = node;
+      if (
+        at !== "key" &&
+        isText &&
+        typeof value === "number" &&
+        /^-?\d+(?:\.\d+)?$/.test(source) &&
+        String(value) !== source
+      )
+        node.value = source;
+    },
+  });
 }
 
 /** The first alias of something that the file has not named before. */
