@@ -5,8 +5,9 @@ import { expect } from "chai";
 import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { ROOT } from "../../core/set/served-directory.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
-import { faultsOf, manifestOf, namesIn, openShop, refusal, textsOf } from "./shop.ts";
+import { faultsOf, manifestOf, namesIn, openShop, refusal, SITE, textsOf } from "./shop.ts";
 
 const toTool = (name: string, schema: object = {}, more: Partial<SiteTool> = {}): SiteTool => ({
   name,
@@ -54,6 +55,23 @@ describe("an import of hostile tools", () => {
       Object.keys(await textsOf(dir)).every((file) => /^(?:manifests|schemas)\/(?:\.imports\/)?[\w.-]+$/.test(file)),
     ).to.equal(true);
     expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("does not sell the tools of a program as those of another one, which somebody wrote under the same name", async () => {
+    const upstreams = `upstreams:\n  - { id: files, title: Mine, mcp: stdio, command: [mine, "--of", /srv/a] }\n`;
+    const site = `${SITE.replace(/^upstreams:[\s\S]*?(?=^\S)/m, "")}\n${upstreams}`;
+    const server = [process.execPath, join(ROOT, "test/support/sources/tool-server.ts")];
+    const terms = { tools: [], all: true, upstream: "files", variables: [], env: process.env, isDryRun: false };
+    const dir = await openShop({ "manifests/_site.yaml": site });
+    expect(await refusal(runMcpImport({ server, dir, ...terms }))).to.match(
+      /^The upstream files of \S+ is mine --of \/srv\/a, and not .*tool-server\.ts: name another with --upstream$/,
+    );
+    expect(await namesIn(dir)).to.deep.equal([]);
+    const same = await openShop({
+      "manifests/_site.yaml": site.replace('[mine, "--of", /srv/a]', JSON.stringify(server)),
+    });
+    await runMcpImport({ server, dir: same, ...terms });
+    expect(await namesIn(same)).to.include("files_add");
   });
 
   it("says in one line that a list of tools is none, and takes a name in any script", async () => {

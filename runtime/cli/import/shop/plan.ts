@@ -135,7 +135,7 @@ export function planSite(
     }
     const current = known[at] as JsonObject;
     const base = notes?.files[`${SITE_FILE} ${entry.id}`];
-    if (!base && current.url !== entry.url) throw isTaken(entry, current);
+    if (!base && placeOf(current) !== placeOf(entry)) throw isTaken(entry, current);
     const merged = base ? mergeFile(current, entry, base) : NOTHING;
     refuseForOthers(entry, merged, usersOf(entry.id, files, imported));
     const changes = merged.changes.map((change) => ({ ...change, path: ["upstreams", at, ...change.path] as never }));
@@ -145,10 +145,17 @@ export function planSite(
   return plans;
 }
 
-function isTaken({ id, url }: UpstreamEntry, { url: known }: JsonObject): Problem {
-  const where = `${String(known ?? "another address")}, and not ${String(url ?? "this one")}`;
-  return new Problem("bad-request", `The upstream ${id} of ${SITE_FILE} is ${where}: name another with --upstream`);
+function isTaken(entry: UpstreamEntry, current: JsonObject): Problem {
+  const where = `${placeOf(current) ?? "another address"}, and not ${placeOf(entry) ?? "this one"}`;
+  return new Problem(
+    "bad-request",
+    `The upstream ${entry.id} of ${SITE_FILE} is ${where}: name another with --upstream`,
+  );
 }
+
+/** The address of a source, or the program that it is. */
+const placeOf = ({ url, command }: JsonObject): string | undefined =>
+  Array.isArray(command) ? command.join(" ") : url === undefined ? undefined : String(url);
 
 /** The services of a shop that use an upstream, without those of this import. */
 const usersOf = (upstream: string, files: ShopFiles, imported: ReadonlySet<string>): readonly string[] =>
