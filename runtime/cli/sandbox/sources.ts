@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { WireAnswer } from "../../drivers/upstream/transport.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
-import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
+import { listRecordings, loadRecordings, type Recording } from "../../sandbox/recordings/recordings.ts";
 import { createRecordedSession } from "../../sandbox/recordings/session.ts";
 import { createRecordedTransport, toRecordedFetch } from "../../sandbox/recordings/transport.ts";
 import type { Config } from "../config/config.ts";
@@ -48,7 +48,7 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
       ? locate(upstream, own.env)
       : { url: chainOf(upstream) ?? upstream.url ?? `http://${upstream.id}.invalid`, headers: {}, isOwn: true };
 
-  const recordings = loadRecordings(set.dir);
+  const recordings = recordingsOf(set);
   const baseUrls = new Map(upstreams.map((upstream) => [upstream.id, place(upstream).url ?? ""]));
   const titles = new Map(upstreams.map(({ id, title }) => [id, title]));
   const ofModel = { baseUrls: new Map([[LLM, LLM_URL]]), titles: new Map([[LLM, "the language model"]]) };
@@ -87,6 +87,13 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
       return marks.length > 0 ? marks.join(", ") : undefined;
     },
   };
+}
+
+/** A copy of a set, as after a rollback, has the recordings of its plugins only: the others are in the shop's folder. */
+function recordingsOf({ dir, home }: Pick<ManifestSet, "dir" | "home">): readonly Recording[] {
+  if (dir === home) return loadRecordings(dir);
+  const others = listRecordings(home).filter((file) => !file.startsWith("plugins"));
+  return [...loadRecordings(dir), ...loadRecordings(home, others)];
 }
 
 /** The answer of an embedded chain. @throws Problem `upstream-failed` about blocks that only recordings have. */
