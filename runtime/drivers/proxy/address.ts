@@ -74,7 +74,7 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
   const { add, seen } = terms;
   if (!isObject(schema) || seen.get(value)?.has(schema)) return;
   if (typeof value === "object") seen.set(value, (seen.get(value) ?? new Set()).add(schema));
-  if (isAddress(schema) && typeof value === "string" && LEADS.test(value)) add(path, value);
+  if (isAddress(schema) && typeof value === "string" && leads(value)) add(path, value);
   for (const part of besides(schema, value, terms)) collect(part, { value, path }, terms);
   if (Array.isArray(value))
     for (const [at, item] of value.entries())
@@ -95,6 +95,15 @@ const isAddress = ({ format }: JsonObject): boolean => format === "uri" || forma
  * may read a user.
  */
 const LEADS = /^(?!urn:[a-z\d][^@]*$)(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
+
+/** A URL once tabs and line breaks are taken out, as many readers do (URL Standard, "basic URL parser"). */
+const BROKEN = /^(?:https?:|(?:[a-z][a-z0-9+.-]*:)?\/\/)/i;
+
+/** Whether a text may lead to a host, also behind white space and control characters, which readers leave out. */
+function leads(text: string): boolean {
+  const bare = text.replace(/^[\s\p{Cc}]+/u, "");
+  return LEADS.test(bare) || BROKEN.test(bare.replaceAll(/[\t\n\r]/g, ""));
+}
 
 /** The further schemas of the value itself. What `if` and `not` say of it need not hold. */
 function besides(schema: JsonObject, value: unknown, { nodes }: Collecting): readonly unknown[] {

@@ -63,6 +63,8 @@ const HIDDEN: readonly object[] = [
   { either: INSIDE },
   { either: "//127.0.0.1/" },
   { either: "127.0.0.1/admin" },
+  ...[" ", "\u3000", "\0\n"].map((space) => ({ either: space + INSIDE })),
+  { either: INSIDE.replace("ttp", "t\ttp") },
 ];
 const WORDS = toManifest("words", "POST /words", "  body: input\n")
   .replace(/(?<=input: ).*/, () => KEYWORDS)
@@ -175,7 +177,8 @@ describe("an address that a caller names", () => {
 
   it("is not looked for in a word that the schema allows beside addresses", async () => {
     shop.source.script('{"ok":true}');
-    expect((await shop.buy("/v1/words", { either: "none" })).status).to.equal(200);
+    for (const either of ["none", "none\nor a.few"])
+      expect((await shop.buy("/v1/words", { either })).status).to.equal(200);
   });
 
   it("may be a name that leads nowhere, such as those of SCIM, but not where it is fetched", async () => {
