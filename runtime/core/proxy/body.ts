@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { toBytes, toMultipart } from "./files.ts";
-import { headPlaceholders, type RequestPlan } from "./plan.ts";
+import { fixedIn, headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
 import { type Placeholder, parseTemplate, readValue, type Scope, soleOf } from "./template.ts";
 import { fill, toBadValue, toEncoded, toPlace } from "./values.ts";
@@ -64,7 +64,7 @@ function toParts(value: JsonObject, plan: RequestPlan, scope: Scope): JsonObject
 function spreadOf(name: string, { body }: RequestPlan, scope: Scope): string[] | undefined {
   const template = isObject(body) && isSpread(name) ? body[name] : undefined;
   if (!isObject(body) || typeof template !== "string") return undefined;
-  const terms = { scope, plan: { reserved: Object.keys(body) }, isForm: true };
+  const terms = { scope, plan: { reserved: Object.keys(body), fixed: fixedIn(body) }, isForm: true };
   return toSpread(encodeURIComponent(name), parseTemplate(template), terms);
 }
 

@@ -22,6 +22,8 @@ export interface RequestPlan {
   readonly files: readonly string[];
   /** The query parameters that an input must not set: those of the manifest and of the upstream. */
   readonly reserved: readonly string[];
+  /** Those of them that no input sets at all. */
+  readonly fixed: readonly string[];
 }
 
 export type BodyEncoding = NonNullable<ProxyManifest["encoding"]>;
@@ -50,8 +52,15 @@ export function toRequestPlan(
     encoding,
     files,
     reserved: [...parameters, ...Object.keys(query)],
+    fixed: [...parameters, ...fixedIn(query)],
   };
 }
+
+/** The names of constants. */
+export const fixedIn = (parts: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(parts).flatMap(([name, text]) =>
+    typeof text === "string" && placeholdersOf(parseTemplate(text)).length > 0 ? [] : [name],
+  );
 
 /**
  * The requests that poll an order, by which its input can be checked before there is an order: each part of the order's

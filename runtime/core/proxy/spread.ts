@@ -17,7 +17,7 @@ const DEEPEST = 8;
 /** The request in which a mapping is spread. */
 export interface SpreadTerms {
   readonly scope: Scope;
-  readonly plan: Pick<RequestPlan, "reserved">;
+  readonly plan: Pick<RequestPlan, "reserved" | "fixed">;
   /** Whether it is spread in a form, where each item of a list has its number. */
   readonly isForm?: boolean;
 }
@@ -32,20 +32,41 @@ export function toSpread(name: string, template: Template, { scope, plan, isForm
   const place = soleOf(template);
   const value = place && readPlace(place, scope);
   if (!place || value === undefined) return [];
+  const refuse = (taken: string | undefined): void => {
+    if (taken !== undefined)
+      throw toBadValue(place, value, `its field ${JSON.stringify(taken)} cannot be set by callers`);
+  };
   if (name !== "*") {
-    if (!isCollection(value)) return [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
-    return toFields(value, place, { depth: 1, isForm, wrap: (key) => name.replace("*", () => key) });
+    const made = isCollection(value)
+      ? toFields(value, place, { depth: 1, isForm, wrap: (key) => name.replace("*", () => key) })
+      : [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
+    refuse(made.map(nameOf).find((one) => plan.fixed.some((other) => meet(one, other))));
+    return made;
   }
   if (!isObject(value)) throw toBadValue(place, value, "each of its fields is sent by itself: it must be a mapping");
-  const reserved = plan.reserved.map(toPlain);
-  const taken = Object.keys(value).find((key) => reserved.includes(toPlain(key)) || CREDENTIAL.test(toPlain(key)));
-  if (taken !== undefined)
-    throw toBadValue(place, value, `its field ${JSON.stringify(taken)} cannot be set by callers`);
+  const isTaken = (key: string): boolean =>
+    plan.reserved.some((one) => meet(key, one)) || CREDENTIAL.test(toPlain(key));
+  refuse(Object.keys(value).find(isTaken));
   return toFields(value, place, { depth: DEEPEST, isForm, wrap: (key) => key });
 }
 
-/** Normalizes a name: some servers read `api.key` as `api_key`, and ignore case. */
-const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "_");
+/** The name in a pair of `toSpread`. */
+const nameOf = (pair: string): string => decodeURIComponent(pair.slice(0, pair.indexOf("=")));
+
+/** Whether two parameters are one, or one is a part of the other, as `filter[a]` is of `filter`. */
+const meet = (one: string, other: string): boolean =>
+  wholesOf(one).includes(toPlain(other)) || wholesOf(other).includes(toPlain(one));
+
+/** A name, and those of what it is a part of: `a[b][c]`, `a[b]` and `a`. */
+const wholesOf = (name: string): readonly string[] =>
+  name.split("[").map((_, at, parts) => toPlain(parts.slice(0, at + 1).join("[")));
+
+/** Normalizes a name: some servers read `api.key` as `api_key` or `api[key]`, and ignore case. */
+const toPlain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "_")
+    .replace(/_$/, "");
 
 interface Level {
   readonly depth: number;

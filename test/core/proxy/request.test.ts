@@ -85,6 +85,38 @@ describe("a form to an upstream", () => {
         .to.throw(Problem)
         .with.property("code", "invalid-input");
   });
+
+  it("lets no mapping set a part of what the manifest sets, or all of it", () => {
+    const query = { "filter[tenant][id]": "7", "filter[*]": "{filter}", "filter[by]": "{by}", "*": "{more}" };
+    const send = (input: object) => () =>
+      toRequest(toRequestPlan("GET /orders", { query }, ["app[key]"]), { input: { ...input } }).query;
+    const fixed = "filter%5Btenant%5D%5Bid%5D=7";
+    expect(send({ filter: { tenants: 1, tenant: { ids: 2 }, by: 3 }, more: { filters: 4 } })()).to.equal(
+      `${fixed}&filter%5Btenants%5D=1&filter%5Btenant%5D%5Bids%5D=2&filter%5Bby%5D=3&filters=4`,
+    );
+    for (const input of [
+      ...[{ tenant: { id: 8 } }, { Tenant: { ID: 8 } }, { tenant: 8 }, { tenant: { id: { eq: 8 } } }, "8"].map(
+        (filter) => ({
+          filter,
+        }),
+      ),
+      ...["filter", "Filter", "filter.tenant.id", "filter_by", "app", "app.key"].map((name) => ({
+        more: { [name]: 8 },
+      })),
+    ])
+      expect(send(input), JSON.stringify(input)).to.throw(Problem).with.property("code", "invalid-input");
+  });
+
+  it("lets no mapping of a form set a part of what the manifest sets", () => {
+    const body = { "order[state]": "open", "order[*]": "{order}" };
+    expect(sent(body, { order: { note: "x" } })).to.deep.equal([
+      ["order[state]", "open"],
+      ["order[note]", "x"],
+    ]);
+    expect(() => sent(body, { order: { state: "paid" } }))
+      .to.throw(Problem)
+      .with.property("code", "invalid-input");
+  });
 });
 
 describe("the numbers of a request to an upstream", () => {
