@@ -3,7 +3,15 @@ import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { toBytes, toMultipart } from "./files.ts";
 import { fixedIn, headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
-import { type Placeholder, parseTemplate, readValue, type Scope, soleOf } from "./template.ts";
+import {
+  type Placeholder,
+  parseTemplate,
+  placeholdersOf,
+  readPlace,
+  readValue,
+  type Scope,
+  soleOf,
+} from "./template.ts";
 import { fill, toBadValue, toEncoded, toPlace } from "./values.ts";
 
 /** The body of a request, with its media type. */
@@ -18,6 +26,7 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
   if (body === undefined) return undefined;
   const value =
     body === "input" ? toRest(plan, scope) : toValue(body, { ...scope, encode: encoding === "text" ? inXml : asItIs });
+  if (value === undefined && encoding === "text") refuseLack(body, scope);
   if (value === undefined || (value === null && encoding !== "json")) return undefined;
   const place = toPlace(typeof body === "string" ? (soleOf(parseTemplate(body))?.name ?? "body") : "body");
   switch (encoding) {
@@ -33,6 +42,15 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
       if (typeof value !== "string") throw toBadValue(place, value, "it is sent as it is, and must be a text");
       return { type: "text/plain; charset=utf-8", content: value };
   }
+}
+
+/** @throws Problem `invalid-input` for a field without which a body that is a longer text would be nothing. */
+function refuseLack(body: unknown, scope: Scope): void {
+  const parts = typeof body === "string" ? parseTemplate(body) : [];
+  const lacking = soleOf(parts)
+    ? undefined
+    : placeholdersOf(parts).find((place) => readPlace(place, scope) === undefined);
+  if (lacking) throw toBadValue(lacking, null, "it is a part of the body, which cannot be sent without it");
 }
 
 /** The fields of a form. @throws Problem `invalid-input` for a value that has none, of which nothing would be sent. */

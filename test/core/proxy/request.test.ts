@@ -149,6 +149,25 @@ describe("an empty list or mapping", () => {
   });
 });
 
+describe("a body that is one text with fields in it", () => {
+  const headers = { "content-type": "text/xml" };
+
+  it("is refused without one of them, since nothing of it would be sent", () => {
+    const plan = toRequestPlan("POST /soap", { body: "<q><a>{a}</a><b>{b}</b></q>", encoding: "text", headers });
+    expect(toRequest(plan, { input: { a: 1, b: "" } }).body?.content).to.equal("<q><a>1</a><b></b></q>");
+    for (const input of [{ a: 1 }, { a: 1, b: null }])
+      expect(() => toRequest(plan, { input }))
+        .to.throw(Problem)
+        .with.nested.property("options.issues[0].loc")
+        .that.deep.equals(["body", "b"]);
+  });
+
+  it("is no body where it is a field alone, which is absent", () => {
+    const plan = toRequestPlan("POST /raw", { body: "{text}", encoding: "text", headers });
+    expect(toRequest(plan, { input: {} })).to.not.have.property("body");
+  });
+});
+
 describe("the texts of a request to an upstream", () => {
   const refusal = (plan: ReturnType<typeof toRequestPlan>, value: unknown): string | undefined => {
     try {
