@@ -54,11 +54,11 @@ export const BASE_URL: ValueFormat<string> = {
   },
 };
 
-/** Any web address, without a trailing slash. Hidden, because providers put keys into the path or the query. */
+/** Any web address, without a slash at the end of its path. Hidden, because providers put keys into the path or the query. */
 export const WEB_URL: ValueFormat<string> = {
   hidden: true,
   right: "a web address that begins with https:// or http://",
-  parse: (text) => toUrl(text, WEB)?.href.replace(/\/$/, ""),
+  parse: (text) => toUrl(text, WEB)?.href.replace(/^([^?]*)\/$/, "$1"),
 };
 
 /** A Redis URL, unchanged. Hidden by the caller, because it may hold a password. Clients read nothing in its query. */

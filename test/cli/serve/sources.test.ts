@@ -65,6 +65,9 @@ describe("the sources of services", () => {
       url: "https://own.example/v1",
       headers: { "x-key": "s3cret" },
     });
+    // What stands behind a "?" is all of it the operator's.
+    for (const url of ["https://own.example/?key=a/b/", "https://own.example/v1/?to=https://prices.example/"])
+      expect(locate(source, { PRICES_URL: url }).url).to.equal(url);
   });
 
   it("are sent a whole header of authorization, with its scheme, where the site says none", () => {
