@@ -96,7 +96,7 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
     case "additionalProperties": {
       const unknown: string = params.additionalProperty;
       const known = Object.keys((error.parentSchema?.properties ?? {}) as object);
-      const meant = (path.join() === "proxy" && IN_PROXY[unknown]) || didYouMean(toKey(unknown, known), known);
+      const meant = (path.join() === "proxy" && IN_PROXY.get(unknown)) || didYouMean(toKey(unknown, known), known);
       return faultAtKey(source, [...path, unknown], "unknown-key", `no such key${meant}`);
     }
     case "type":
@@ -126,15 +126,15 @@ const toKey = (word: string, known: readonly string[]): string =>
 const OF_SITE = "; it belongs to the upstream in _site.yaml";
 const OF_LINE = '; write method and path under request: "GET /v1/rates/{date}"';
 /** Keys that other programs use for a proxied service, with the equivalent here. */
-const IN_PROXY: Readonly<Record<string, string>> = {
-  url: '; the URL stands at an upstream in _site.yaml, which "upstream" names',
-  method: OF_LINE,
-  path: OF_LINE,
-  retries: OF_SITE,
-  timeout: OF_SITE,
-  timeout_seconds: OF_SITE,
-  key: OF_SITE,
-};
+const IN_PROXY: ReadonlyMap<string, string> = new Map([
+  ["url", '; the URL stands at an upstream in _site.yaml, which "upstream" names'],
+  ["method", OF_LINE],
+  ["path", OF_LINE],
+  ["retries", OF_SITE],
+  ["timeout", OF_SITE],
+  ["timeout_seconds", OF_SITE],
+  ["key", OF_SITE],
+]);
 
 function explainLimit(complaint: string, limit: number): string {
   return limit === 1 && complaint.startsWith("has fewer") ? "must not be empty" : complaint.replace("#", String(limit));
