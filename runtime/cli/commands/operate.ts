@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
+import { printable } from "../printable.ts";
 import { shopOption } from "./directory.ts";
 
 const DIFF_HELP = `
@@ -62,6 +63,10 @@ const toSteps = (text: string): number => {
 const print = (value: unknown, text: () => string, json = false): void =>
   console.log(json ? JSON.stringify(value, null, 2) : text());
 
+const warn = (silent: readonly string[]): void => {
+  for (const line of silent) console.error(`payphone: ${printable(line)}`);
+};
+
 /** The commands for a running shop: `diff`, `apply`, `rollback`, `history`, `trust` and `status`. */
 export function addOperateCommands(program: Command): void {
   addDiff(program);
@@ -95,7 +100,9 @@ export function addOperateCommands(program: Command): void {
     .addHelpText("after", TRUST_HELP)
     .action(async (facilitator: string) => {
       const { toTrustText, trustAgain } = await import("../operate/trust.ts");
-      console.log(toTrustText(facilitator, await trustAgain(loadConfig(), facilitator)));
+      const { networks, silent } = await trustAgain(loadConfig(), facilitator);
+      console.log(toTrustText(facilitator, networks));
+      warn(silent);
     });
   program
     .command("status")
@@ -107,8 +114,9 @@ export function addOperateCommands(program: Command): void {
     .action(async ({ json, token }: Flags) => {
       const { readStatus, readAdminToken, toStatusText } = await import("../operate/status.ts");
       if (token) return console.log(await readAdminToken(loadConfig()));
-      const reports = await readStatus(loadConfig());
-      print(reports, () => toStatusText(reports), json);
+      const { answers, silent } = await readStatus(loadConfig());
+      print(answers, () => toStatusText(answers), json);
+      warn(silent);
     });
 }
 

@@ -47,6 +47,30 @@ export async function requireProcesses(dataDir: string): Promise<readonly [strin
 
 /** A change may wait for calls in flight. */
 const PATIENCE_MS = 120_000;
+/** Whoever asks all processes waits this long for one that hangs. */
+const PATIENCE_FOR_EACH_MS = 15_000;
+
+type Method = "GET" | "POST";
+
+/** What the processes on a data directory answered. */
+export interface Answers<T> {
+  readonly answers: readonly [T, ...T[]];
+  /** A line for each process that died, hangs or refused. */
+  readonly silent: readonly string[];
+}
+
+/** Asks every process on this machine. @throws Problem of the first one when none answers; `unavailable` when none runs. */
+export async function askAll<T>(dataDir: string, method: Method, path: string, body?: object): Promise<Answers<T>> {
+  const sockets = await requireProcesses(dataDir);
+  const asked = await Promise.allSettled(
+    sockets.map((socket) => askProcess<T>(socket, method, path, body, PATIENCE_FOR_EACH_MS)),
+  );
+  const failures = asked.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+  const [first, ...others] = asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  if (first === undefined) throw failures[0];
+  const silent = failures.map((failure) => `one process is missing here: ${Problem.from(failure).message}`);
+  return { answers: [first, ...others], silent };
+}
 
 /**
  * Sends a request to a process's admin socket. @throws Problem as the process answered it; `unavailable` when it is
@@ -54,11 +78,12 @@ const PATIENCE_MS = 120_000;
  */
 export async function askProcess<T>(
   socketPath: string,
-  method: "GET" | "POST",
+  method: Method,
   path: string,
   body?: object,
+  patienceMs: number = PATIENCE_MS,
 ): Promise<T> {
-  const { status, text } = await exchange(socketPath, method, path, body);
+  const { status, text } = await exchange(socketPath, method, path, body, patienceMs);
   if (status < 400) return JSON.parse(text) as T;
   const { code, detail } = readProblem(text);
   throw new Problem(code in PROBLEMS ? (code as ProblemCode) : "unavailable", detail);
@@ -69,11 +94,14 @@ function exchange(
   method: string,
   path: string,
   body: object | undefined,
+  patienceMs: number,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly text: string }>();
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const fail = (error: Error): void =>
-    reject(new Problem("unavailable", `${socketPath}: ${error.message}`, { cause: error }));
+  const signal = AbortSignal.timeout(patienceMs);
+  const fail = (error: Error): void => {
+    const why = signal.aborted ? `no answer within ${patienceMs / 1000} s` : error.message;
+    reject(new Problem("unavailable", `${socketPath}: ${why}`, { cause: error }));
+  };
   const asked = request({ socketPath, method, path, signal }, (response) => {
     const { statusCode: status = 0 } = response;
     readText(response).then((text) => resolve({ status, text }), fail);

@@ -3,13 +3,11 @@ import type { Config } from "../config/config.ts";
 import { printable } from "../printable.ts";
 import { adminToken, TOKEN_PATH } from "../serve/admin/admin.ts";
 import type { StatusReport } from "../serve/admin/routes.ts";
-import { askProcess, findProcesses, requireProcesses } from "./ask.ts";
+import { type Answers, askAll, askProcess, findProcesses } from "./ask.ts";
 
-/** The status of the processes on this machine. @throws Problem `unavailable` when none runs. */
-export async function readStatus({ dataDir }: Pick<Config, "dataDir">): Promise<readonly StatusReport[]> {
-  const sockets = await requireProcesses(dataDir);
-  return Promise.all(sockets.map((socket) => askProcess<StatusReport>(socket, "GET", "/status")));
-}
+/** The status of the processes on this machine. @throws Problem `unavailable` when none runs or answers. */
+export const readStatus = ({ dataDir }: Pick<Config, "dataDir">): Promise<Answers<StatusReport>> =>
+  askAll<StatusReport>(dataDir, "GET", "/status");
 
 /** The token for ADMIN_PORT: that of the running process, otherwise that of the next one. @throws Problem `unavailable`. */
 export async function readAdminToken(config: Pick<Config, "dataDir" | "admin">): Promise<string> {

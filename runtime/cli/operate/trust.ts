@@ -1,19 +1,21 @@
 import type { Config } from "../config/config.ts";
 import { userName } from "../user.ts";
-import { askProcess, requireProcesses } from "./ask.ts";
+import { askAll } from "./ask.ts";
+
+/** On how many networks a facilitator was not trusted, and a line for each process that gave no answer. */
+export interface Trusted {
+  readonly networks: number;
+  readonly silent: readonly string[];
+}
 
 /**
- * Makes every process on this machine trust a facilitator again; processes on other machines read that from the store.
- * @returns on how many networks it was not trusted. @throws Problem `bad-request` for a facilitator that no rail has,
- *   `unavailable`.
+ * Makes every process on this machine trust a facilitator again; all others read that from the store. @throws Problem
+ *   `bad-request` for a facilitator that no rail has, `unavailable`.
  */
-export async function trustAgain({ dataDir }: Pick<Config, "dataDir">, facilitator: string): Promise<number> {
+export async function trustAgain({ dataDir }: Pick<Config, "dataDir">, facilitator: string): Promise<Trusted> {
   const order = { by: userName(), facilitator };
-  const sockets = await requireProcesses(dataDir);
-  const answers = await Promise.all(
-    sockets.map((socket) => askProcess<{ readonly pardoned: number }>(socket, "POST", "/trust", order)),
-  );
-  return Math.max(...answers.map(({ pardoned }) => pardoned));
+  const { answers, silent } = await askAll<{ readonly pardoned: number }>(dataDir, "POST", "/trust", order);
+  return { networks: Math.max(...answers.map(({ pardoned }) => pardoned)), silent };
 }
 
 /** What `payphone trust` prints. */

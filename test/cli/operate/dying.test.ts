@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
+import { readStatus } from "../../../runtime/cli/operate/status.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
 
 describe("an order to several processes, of which one dies or refuses it", () => {
@@ -23,11 +25,11 @@ describe("an order to several processes, of which one dies or refuses it", () =>
   async function open(name: string, deaths: number, fault?: string): Promise<void> {
     let left = deaths;
     const server = createServer(async (request, response) => {
-      const { to = "" } = (await json(request)) as { readonly to?: string };
+      const { to = "" } = request.method === "GET" ? {} : ((await json(request)) as { readonly to?: string });
       told.push(`${name} ${request.url} ${to}`.trim());
       if (left-- > 0) request.socket.destroy();
       else if (fault) response.writeHead(500).end(fault);
-      else response.end(JSON.stringify({ from: "old", to: "new", changes: [] }));
+      else response.end(JSON.stringify({ from: "old", to: "new", changes: [], pardoned: 2 }));
     });
     servers.push(server.listen(join(data, `${name}.sock`)));
     await once(server, "listening");
@@ -46,6 +48,26 @@ describe("an order to several processes, of which one dies or refuses it", () =>
     told.length = 0;
     expect(await rollBack({ dataDir: data }, 1)).to.have.length(2);
     expect(told).to.deep.equal(["admin-1 /rollback", "admin-2 /rollback new"]);
+  });
+
+  it("of status or trust is answered by the others, and the one that died has a line", async () => {
+    await open("admin-1", 0);
+    const { answers, silent } = await readStatus({ dataDir: data });
+    expect([answers.length, silent]).to.deep.equal([1, []]);
+    await open("admin-2", 1);
+    const line = `one process is missing here: ${join(data, "admin-2.sock")}: socket hang up`;
+    expect((await readStatus({ dataDir: data })).silent).to.deep.equal([line]);
+    await open("admin-3", 1, "no such facilitator");
+    const trusted = await runPayphone(["trust", "first"], { PAYPHONE_DATA_DIR: data });
+    expect(trusted).to.deep.include({ out: "first is trusted again on 2 networks\n", code: 0 });
+    expect(trusted.err).to.equal(`payphone: ${line.replace("admin-2", "admin-3")}\n`);
+    const refused = await runPayphone(["trust", "second"], { PAYPHONE_DATA_DIR: data });
+    expect(refused.err).to.equal("payphone: one process is missing here: no such facilitator\n");
+  });
+
+  it("of status fails when none answers", async () => {
+    await open("admin-1", 1);
+    expect(await messageOf(readStatus({ dataDir: data }))).to.include("admin-1.sock: socket hang up");
   });
 
   it("passes over one that has ended before it was told", async () => {
