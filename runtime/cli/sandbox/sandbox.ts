@@ -129,8 +129,8 @@ async function examine(next: ManifestSet, { site }: ManifestSet, env: Env): Prom
   throw new Problem("bad-request", detail);
 }
 
-/** Variables about money and identity. In a sandbox they come only from the sandbox itself. */
-const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL(?:_FILE)?$)/;
+/** Variables about money, identity and the public address. In a sandbox they come only from the sandbox itself. */
+const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL(?:_FILE)?$|PUBLIC_BASE_URL$)/;
 
 function toEnvironment(
   env: Readonly<Record<string, string | undefined>>,

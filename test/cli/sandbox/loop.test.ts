@@ -52,7 +52,7 @@ describe("a sandbox that somebody works in", function () {
     });
     await distrust(join(data, "sandbox"));
     writeFileSync(join(data, "redis-url"), "redis://127.0.0.1:1");
-    const real = { REDIS_URL_FILE: join(data, "redis-url") };
+    const real = { REDIS_URL_FILE: join(data, "redis-url"), PUBLIC_BASE_URL: "https://pay.example.com" };
     const env = { ...INHERITED, ...real, PORT: "0", PAYPHONE_DATA_DIR: data, LOG_FORMAT: "text" };
     child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr])
@@ -82,6 +82,12 @@ describe("a sandbox that somebody works in", function () {
   it("keeps its state in its folder, where a file names the Redis of the real shop", async () => {
     const report = await (await fetch(`${url}/ready`)).json();
     expect(report).to.deep.include({ store: "up" });
+  });
+
+  it("names itself as the seller, where a variable names the real shop", async () => {
+    expect(await challenge())
+      .to.include(`"url":"${url}/v1/toss"`)
+      .and.not.include("pay.example.com");
   });
 
   it("sells what was edited while it started, and says so", async () => {
