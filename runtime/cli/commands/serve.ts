@@ -2,7 +2,6 @@ import cluster from "node:cluster";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Problem } from "../../api/problem.ts";
 import { toShop } from "../config/shop.ts";
-import { EXIT } from "../exit-code.ts";
 import { AS_SOLD } from "../process/messages.ts";
 import { startSmall } from "../process/young-generation.ts";
 import type { ServeCommand } from "../serve/serve.ts";
@@ -63,7 +62,7 @@ export function addServerCommands(program: Command): void {
         (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold });
       if (!check) return startSmall(serve);
       const { runServeCheck } = await import("../live/check.ts");
-      process.exitCode = (await runServeCheck(dir, { json })) ? EXIT.ok : EXIT.failed;
+      process.exitCode = await runServeCheck(dir, { json });
     });
 }
 

@@ -1,22 +1,30 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
+import { EXIT } from "../exit-code.ts";
 import { createDrivers } from "../serve/drivers.ts";
-import { refuseFaults } from "../serve/serve.ts";
+import { type Complaints, findComplaints, refuseFaults } from "../serve/serve.ts";
 import { tryPlugins } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
 import { lookAtWorld, toFindingTable } from "./live.ts";
+import type { LiveFinding } from "./probe.ts";
 
 /**
- * Probes everything that a complete configuration names, and sells nothing. @returns whether no probe has failed.
- * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
+ * Probes everything that a complete configuration names, and sells nothing. @returns the exit code.
+ * @throws Problem `bad-request` with every fault of the set, its plugins and the environment; as JSON, these are findings.
  */
-export async function runServeCheck(dir: string, { json }: { readonly json: boolean }): Promise<boolean> {
+export async function runServeCheck(dir: string, { json }: { readonly json: boolean }): Promise<number> {
   const { config, faults } = examineConfig(loadEnv());
   const set = await loadSet(dir);
+  const complaints = json ? toComplaintFindings(await findComplaints(set, config, faults)) : [];
+  if (complaints.length > 0) {
+    console.log(JSON.stringify(complaints, null, 2));
+    return EXIT.usage;
+  }
   await refuseFaults(set, config, faults);
   const { capabilities } = await tryPlugins(set, config.env);
   await using opened = new AsyncDisposableStack();
@@ -29,8 +37,13 @@ export async function runServeCheck(dir: string, { json }: { readonly json: bool
   opened.defer(() => drivers.close());
   const findings = await lookAtWorld({ config, set, rails: drivers.rails, store, capabilities });
   console.log(json ? JSON.stringify(findings, null, 2) : toFindingTable(findings));
-  return findings.every(({ state }) => state !== "failed");
+  return findings.every(({ state }) => state !== "failed") ? EXIT.ok : EXIT.failed;
 }
+
+const toComplaintFindings = ({ faults, environment }: Complaints): readonly LiveFinding[] => [
+  ...faults.map((fault) => ({ what: "set", state: "failed", found: toFaultLine(fault) }) as const),
+  ...environment.map((found) => ({ what: "configuration", state: "failed", found }) as const),
+];
 
 /** Where no server has kept a store, none is left: commands would take it for the shop's, instead of a sandbox's. */
 const toProbedDir = ({ dataDir, redisUrl }: Config): string =>

@@ -2,6 +2,7 @@ import { flushCompileCache } from "node:module";
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
+import type { Fault } from "../../core/set/faults.ts";
 import { createLog } from "../../drivers/log.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
@@ -138,28 +139,39 @@ const toAsSoldNote = ({ digest, at }: HistoryEntry, dir: string): string =>
 const toTakenBackNote = ({ digest, at }: HistoryEntry, dir: string): string =>
   `What ${dir} holds was taken back at ${at}: what is sold is the set ${digest}. "payphone apply" sells the folder again`;
 
-/**
- * Throws a Problem with all faults at once. Plugins are tried only when there are other faults, because `run` loads
- * them anyway, or on request.
- */
-export async function refuseFaults(
+/** Why a set cannot be sold for real money here. */
+export interface Complaints {
+  readonly faults: readonly Fault[];
+  /** What the environment lacks, or says wrongly. */
+  readonly environment: readonly string[];
+}
+
+/** Throws a Problem with all complaints at once. */
+export async function refuseFaults(...terms: Parameters<typeof findComplaints>): Promise<void> {
+  const { faults, environment } = await findComplaints(...terms);
+  const [set] = terms;
+  const reports = [
+    ...(faults.length > 0 ? [toFaultReport(faults)] : []),
+    ...(environment.length > 0 ? [toHeading(set), ...environment.map((line) => `  ${line}`)] : []),
+  ];
+  if (reports.length > 0) throw new Problem("bad-request", reports.join("\n"));
+}
+
+/** Plugins are tried only when there are other complaints, because `run` loads them anyway, or on request. */
+export async function findComplaints(
   set: ManifestSet,
   config: Config,
   malformed: readonly string[],
   triesPlugins = false,
-): Promise<void> {
+): Promise<Complaints> {
   const { site, drafts, faults } = set;
   const manifests = drafts.map(({ data }) => data);
   const isMissing = (capabilities: ReadonlySet<string>): readonly string[] =>
     missingForServe(config, { site, manifests, capabilities });
-  if (!triesPlugins && faults.length + malformed.length + isMissing(ALL).length === 0) return;
+  if (!triesPlugins && faults.length + malformed.length + isMissing(ALL).length === 0)
+    return { faults: [], environment: [] };
   const trial = await tryPlugins(set, config.env);
-  const environment = [...malformed, ...isMissing(trial.capabilities)];
-  const reports = [
-    ...(trial.faults.length > 0 ? [toFaultReport(trial.faults)] : []),
-    ...(environment.length > 0 ? [toHeading(set), ...environment.map((line) => `  ${line}`)] : []),
-  ];
-  if (reports.length > 0) throw new Problem("bad-request", reports.join("\n"));
+  return { faults: trial.faults, environment: [...malformed, ...isMissing(trial.capabilities)] };
 }
 
 const toHeading = ({ site }: ManifestSet): string =>

@@ -224,8 +224,17 @@ examples: [{ input: {} }]
 
   it("prints a table for people, and first of all what the configuration lacks", async () => {
     expect((await check({}, [])).said).to.match(/^(ok|!) +state +can be read/m);
-    const { code, said } = await check({ PUBLIC_BASE_URL: "", PORT: "one" });
+    const { code, said } = await check({ PUBLIC_BASE_URL: "", PORT: "one" }, []);
     expect(code).to.equal(2);
     expect(said).to.include("PUBLIC_BASE_URL is not set").and.to.include("PORT");
+  });
+
+  it("prints a list for programs also where the configuration or the set is at fault", async () => {
+    const lacking = await check({ PUBLIC_BASE_URL: "" });
+    expect([lacking.code, lacking.states], lacking.said).to.deep.equal([2, { configuration: "failed" }]);
+    expect(lacking.found.configuration).to.match(/^PUBLIC_BASE_URL is not set: /);
+    const broken = await check({}, ["--json"], await makeDirectory({ "manifests/one.yaml": "id: [" }));
+    expect([broken.code, broken.states.set], broken.said).to.deep.equal([2, "failed"]);
+    expect(broken.found.set).to.match(/^manifests\/\S+:\d+:\d+ \S+ /);
   });
 });

@@ -35,7 +35,7 @@ describe("serve --check of a shop with several facilitators", () => {
       runPayphone(["serve", "--check", "--json", "--dir", dir], { ...settings, ...more });
     const lacking = await check({});
     expect(lacking.code).to.equal(2);
-    expect(lacking.err).to.include("KEYS (or KEYS_FILE) is not set: the headers that the facilitator second asks for");
+    expect(lacking.out).to.include("KEYS (or KEYS_FILE) is not set: the headers that the facilitator second asks for");
     const whole = (): Promise<Ran> => check({ KEYS: '{"authorization":"Bearer a-secret-of-ours"}' });
     const toFindings = (ran: Ran): Map<string, LiveFinding> =>
       new Map((JSON.parse(ran.out) as LiveFinding[]).map((one) => [one.what, one]));
