@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
@@ -39,12 +39,17 @@ export interface History {
   retired(): Promise<readonly RetiredEntry[]>;
   /** Replaces the retired services. A file that is no list of them keeps its content, under another name. */
   setRetired(entries: readonly RetiredEntry[]): Promise<void>;
-  /** Records that a set is sold from now on, and deletes the files of the oldest sets that are not needed. */
+  /** Records that a set is sold from now on, and deletes the files of the oldest sets, and drafts that a crash has left. */
   add(entry: HistoryEntry): Promise<void>;
 }
 
 /** How many different sets are kept. */
 const MOST_KEPT = 20;
+
+/** What takes its name once it is written whole. */
+const DRAFT = /^(?:[0-9a-f]{16}|retired\.json)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** No process is still writing a draft that is older. */
+const OLD_MS = 3_600_000;
 
 /** The history in a data directory, whose folder is created when needed. */
 export function createHistory(dataDir: string): History {
@@ -100,12 +105,17 @@ export function createHistory(dataDir: string): History {
       await appendFile(file, `${isCutOff ? "\n" : ""}${JSON.stringify(entry)}\n`, { mode: 0o600 });
       const recent = [...new Set((await list()).map(({ digest }) => digest).reverse())].slice(0, MOST_KEPT);
       const needed = new Set([...recent, ...(await retired()).map(({ digest }) => digest)]);
-      const names = (await readdir(root)).filter((name) => /^[0-9a-f]{16}$/.test(name) && !needed.has(name));
-      for (const name of names)
-        for (const path of [name, `${name}${LIST}`]) await rm(join(root, path), { recursive: true, force: true });
+      const all = await readdir(root);
+      const names = all.filter((name) => /^[0-9a-f]{16}$/.test(name) && !needed.has(name));
+      const left = all.filter((name) => DRAFT.test(name) && isOld(join(root, name)));
+      for (const path of [...names.flatMap((name) => [name, `${name}${LIST}`]), ...left])
+        await rm(join(root, path), { recursive: true, force: true });
     },
   };
 }
+
+const isOld = (path: string): boolean =>
+  Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > OLD_MS;
 
 /** @param absent returned when there is no such file. */
 const readText = (path: string, absent = ""): Promise<string> =>

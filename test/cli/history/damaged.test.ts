@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
@@ -47,6 +48,20 @@ describe("the history of a shop whose files something else has changed", () => {
       expect(await history.retired()).to.deep.equal([]);
       expect((await history.last())?.digest).to.equal(first.folder.digest);
     });
+
+  it("deletes what a crash has left half-written, and nothing that is still being written", async () => {
+    const folder = readFolder(await makeDirectory(TOSS));
+    await history.keep(folder);
+    const toDraft = (name: string): string => `${name}.${randomUUID()}`;
+    const [old, recent, retired] = [toDraft(folder.digest), toDraft(folder.digest), toDraft("retired.json")];
+    for (const name of [old, recent]) await mkdir(join(dataDir, "sets", name, "plugins"), { recursive: true });
+    await writeFile(join(dataDir, "sets", retired), "[");
+    const yesterday = Date.now() / 1000 - 86_400;
+    for (const name of [old, retired, folder.digest]) await utimes(join(dataDir, "sets", name), yesterday, yesterday);
+    await history.add({ digest: folder.digest, at: "2026-01-01T00:00:00Z", by: "a", what: "apply", changes: [] });
+    const kept = [folder.digest, `${folder.digest}.files`, recent, "history.jsonl"];
+    expect(readdirSync(join(dataDir, "sets"))).to.have.members(kept);
+  });
 
   it("sells a kept set beside whose code its plugin has written a file", async () => {
     const folder = readFolder(await makeDirectory(TOSS));
