@@ -1,5 +1,6 @@
 import {
   accessSync,
+  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -46,6 +47,12 @@ export function makeFile(path: string, text = ""): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** Gives a file that root has written to the user of its folder, as `makeFile` does. @throws as `chownSync` does. */
+export function keepOwner(path: string): void {
+  const { uid, gid } = statSync(dirname(path));
+  if (process.getuid?.() === 0) chownSync(path, uid, gid);
 }
 
 /**

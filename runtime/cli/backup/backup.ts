@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { Problem } from "../../api/problem.ts";
-import { makeFolder } from "../../drivers/folder.ts";
+import { keepOwner, makeFile, makeFolder } from "../../drivers/folder.ts";
 import { checkIdentityFile } from "../../drivers/peers/identity.ts";
 import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
@@ -22,6 +22,11 @@ export interface BackupReport {
   readonly bytes: number;
   /** Whether it contains the agent's identity key. */
   readonly hasIdentity: boolean;
+}
+
+export interface RestoreReport extends BackupReport {
+  /** Whether root has made the data directory, so that no other user can read it. */
+  readonly isOfRoot: boolean;
 }
 
 const IDENTITY = "a2a-identity.json";
@@ -56,7 +61,7 @@ export function backUp({ dataDir, redisUrl }: StorePlace, to: string): BackupRep
  * Restores a backup to a place that has no state.
  * @throws Problem `bad-request` when there is a state already, or the file is not a backup; `unavailable` otherwise.
  */
-export function restore({ dataDir, redisUrl }: StorePlace, from: string): BackupReport {
+export function restore({ dataDir, redisUrl }: StorePlace, from: string): RestoreReport {
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
   const [file, store] = [resolve(from), storeFileOf(dataDir)];
   const identity = join(dataDir, IDENTITY);
@@ -66,14 +71,16 @@ export function restore({ dataDir, redisUrl }: StorePlace, from: string): Backup
       throw new Problem("bad-request", `${taken} exists already: stop the server and move ${dataDir} away first`);
   refuseOthers(file);
   const draft = `${store}.part`;
+  const isOfRoot = process.getuid?.() === 0 && !existsSync(dataDir);
   return attempt("Nothing was restored", draft, () => {
     makeFolder(dataDir, 0o700);
     copyFileSync(file, draft);
     chmodSync(draft, 0o600);
+    keepOwner(draft);
     const { entries, beside } = unpackSqlite(draft);
-    if (beside !== undefined) writeFileSync(identity, beside, { mode: 0o600 });
+    if (beside !== undefined) makeFile(identity, beside);
     renameSync(draft, store);
-    return { file, entries, bytes: statSync(store).size, hasIdentity: beside !== undefined };
+    return { file, entries, bytes: statSync(store).size, hasIdentity: beside !== undefined, isOfRoot };
   });
 }
 

@@ -41,8 +41,12 @@ export function addBackupCommands(program: Command): void {
     .action(async (file: string) => {
       const { restore } = await import("../backup/backup.ts");
       const config = loadConfig();
-      const { entries, hasIdentity } = restore(config, file);
+      const { dataDir } = config;
+      const { entries, hasIdentity, isOfRoot } = restore(config, file);
       const key = hasIdentity ? ", with the identity key" : "";
-      console.log(`${config.dataDir}: ${entries} entries restored${key}. Start the server now`);
+      const next = isOfRoot
+        ? `It belongs to root: "chown -R <user>: ${dataDir}" where the server runs as another user, and start the server`
+        : "Start the server now";
+      console.log(`${dataDir}: ${entries} entries restored${key}. ${next}`);
     });
 }

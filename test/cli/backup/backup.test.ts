@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { itAsRoot } from "../../support/as-root.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -84,6 +85,21 @@ describe("a backup", () => {
     const pay = await openBuyer();
     expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
   });
+
+  itAsRoot(
+    "is its data directory's user's when root restores it; one that root must make is root's, and it says so",
+    async () => {
+      const folder = createFolder();
+      chownSync(folder, 65_534, 65_533);
+      const kept = await type(folder, ["restore", file]);
+      expect(kept.said).to.match(/ restored, with the identity key\. Start the server now\n$/);
+      for (const name of ["payphone.sqlite", "a2a-identity.json"])
+        expect(statSync(join(folder, name)), name).to.include({ uid: 65_534, gid: 65_533 });
+      const made = join(folder, "made");
+      const { said } = await type(made, ["restore", file]);
+      expect(said).to.include(`It belongs to root: "chown -R <user>: ${made}" where the server runs as another user`);
+    },
+  );
 
   it("never replaces anything: neither a file nor a state", async () => {
     expect(await type(sold, ["backup", file])).to.deep.include({ code: 2 });
