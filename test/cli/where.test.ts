@@ -41,6 +41,14 @@ describe("a command", () => {
     expect(other.said).to.include("HOST").and.not.to.include("PORT must");
   });
 
+  it("says which file of variables is missing", async () => {
+    const { code, said } = await type(createFolder(), ["sales", "--env-file", "none.env"]);
+    expect(code).to.equal(2);
+    expect(said).to.equal(
+      "payphone: The variables of none.env cannot be read: there is no such file; name one with lines like NAME=value\n",
+    );
+  });
+
   it("reads a .env with a byte order mark, and refuses one that is no file or not UTF-8", async () => {
     const shop = await makeDirectory(TOSS);
     await writeFile(join(shop, ".env"), "\uFEFFPORT=one\n");

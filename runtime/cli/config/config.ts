@@ -168,7 +168,9 @@ function readVariables(file: string, tell: (text: string) => void = () => {}): E
     for (const line of findStrayLines(text)) tell(`line ${line} of ${file} sets no variable: write NAME=value`);
     return parseEnv(text);
   } catch (error) {
-    throw new Problem("bad-request", `The variables of ${file} cannot be read: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such file; name one with lines like NAME=value" : message;
+    throw new Problem("bad-request", `The variables of ${file} cannot be read: ${why}`);
   }
 }
 
