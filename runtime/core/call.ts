@@ -20,7 +20,7 @@ export interface Invocation {
   readonly resource: string;
   /** The networks (CAIP-2) on which the surface accepts payments; all when omitted. */
   readonly networks?: readonly string[] | undefined;
-  /** Aborted when the caller disconnects. */
+  /** Aborted when the caller disconnects, or with `CUT_OFF`. */
   readonly signal: AbortSignal;
   /** The exchange between peers that this call belongs to (header `X-A2A-Exchange`). */
   readonly exchange?: string | undefined;
@@ -31,6 +31,9 @@ export interface Invocation {
   /** Runs the work so that its cache reads are counted for this call; when omitted, the work just runs. */
   readonly around?: <T>(work: () => Promise<T>) => Promise<T>;
 }
+
+/** The reason of a call's `signal` where the server has ended the call: it closes, and its grace is over. */
+export const CUT_OFF: DOMException = new DOMException("The server has closed", "AbortError");
 
 /** The times of a call's steps, and the data of its payment. Filled in during the call. */
 export interface CallCourse extends CallSteps {

@@ -7,6 +7,7 @@ import { oneByOne } from "./pipelining.ts";
 import { ANY_ORIGIN } from "./reply/headers.ts";
 import { toProblemReply } from "./reply/problems.ts";
 import { MAX_HEADER_BYTES, refuseConnection } from "./reply/refusals.ts";
+import { noteCutOff } from "./request/context.ts";
 import { createServer } from "./request/node-http.ts";
 
 /** How long clients may take, in milliseconds. */
@@ -133,7 +134,10 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
     const over = new AbortController();
     // Not the method of `node:http`, which closes the connections without a request at once.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-    const cutter = setTimeout(cutAll, graceMs);
+    const cutter = setTimeout(() => {
+      for (const response of inFlight) noteCutOff(response);
+      cutAll();
+    }, graceMs);
     void closed.then(() => over.abort());
     await sleep(Math.min(lingerMs, graceMs), undefined, { signal: over.signal }).catch(() => {});
     await nextTurn(); // A process that was kept from running has not read what came meanwhile.

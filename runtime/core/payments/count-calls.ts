@@ -1,7 +1,7 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Tallies } from "../books/tallies.ts";
-import { type CallCourse, type InCall, type Invocation, MAY_BE_CHARGED, type Outcome } from "../call.ts";
+import { type CallCourse, CUT_OFF, type InCall, type Invocation, MAY_BE_CHARGED, type Outcome } from "../call.ts";
 import type { SaleAnswers } from "../notes/answers.ts";
 import type { Refusals } from "../notes/refusals.ts";
 import type { Service } from "../service.ts";
@@ -69,7 +69,8 @@ function toFailure(error: unknown, { signal }: Invocation, { isResumed }: CallCo
   if (code === "payment-in-progress") return "early";
   const isPaidBack = code === "paid-not-delivered" && options.members !== undefined;
   if (isPaidBack && isResumed) return "replay"; // Its failure was counted when the work failed.
-  return signal.aborted && !MAY_BE_CHARGED.includes(code) ? "left" : `failed:${code}`;
+  if (!signal.aborted || MAY_BE_CHARGED.includes(code)) return `failed:${code}`;
+  return signal.reason === CUT_OFF ? "failed:unavailable" : "left";
 }
 
 function toRefusal({ required }: Challenge, { payment }: Invocation): string {

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import type { Request, Response } from "express";
 import type { Clock } from "../../api/capabilities.ts";
+import { CUT_OFF } from "../../core/call.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { toClientKey } from "./limits.ts";
 
@@ -69,11 +71,17 @@ export function noteReceipt(context: RequestContext, receipt: SettleResponse | u
   context.amount = receipt?.success ? receipt.amount : undefined;
 }
 
-/** A signal that is aborted when the caller leaves before the answer. */
-export function disconnectSignal(response: Response): AbortSignal {
+/** The responses that the server has cut off itself. */
+const cutOff = new WeakSet<ServerResponse>();
+
+/** Notes that the server is about to cut a response off: its caller has not left. */
+export const noteCutOff = (response: ServerResponse): void => void cutOff.add(response);
+
+/** A signal that is aborted when the caller leaves before the answer, or with `CUT_OFF`. */
+export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const leave = (): void => {
-    if (!response.writableEnded) controller.abort();
+    if (!response.writableEnded) controller.abort(cutOff.has(response) ? CUT_OFF : undefined);
   };
   if (response.closed) leave();
   else response.once("close", leave);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { saleId } from "../../../runtime/core/books/events.ts";
-import type { Invocation, Outcome } from "../../../runtime/core/call.ts";
+import { CUT_OFF, type Invocation, type Outcome } from "../../../runtime/core/call.ts";
 import { countCalls } from "../../../runtime/core/payments/count-calls.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { SettlementState } from "../../../runtime/core/x402/x402.ts";
@@ -26,6 +26,15 @@ describe("the counts of a call whose buyer has gone", () => {
     });
     expect(counted).to.deep.equal(["attempt", "left"]);
     expect(refused).to.deep.equal([]);
+  });
+
+  it("have a failure where the server has cut it off when its grace was over", async () => {
+    const cut = async (): Promise<never> => {
+      throw new Problem("upstream-failed");
+    };
+    const { counted, refused } = await leave(cut, CUT_OFF);
+    expect(counted).to.deep.equal(["attempt", "failed:unavailable"]);
+    expect(refused).to.deep.equal(["failed:unavailable"]);
   });
 
   for (const code of ["paid-not-delivered", "settlement-unknown"] as const)
@@ -131,13 +140,13 @@ describe("the counts of a shop's calls", () => {
 });
 
 /** Makes a call with a payment, whose caller leaves while it is settled. */
-async function leave(end: () => Promise<Outcome>) {
+async function leave(end: () => Promise<Outcome>, reason?: unknown) {
   const { counters, counted, refused, answered } = recordCounts();
   const service = { manifest: { id: "roll", price: "0.001" } } as Service;
   const leaving = new AbortController();
   const settle = async (_: Service, { course }: Invocation): Promise<Outcome> => {
     Object.assign(course!, { sale: "sale_1", payer: PAYER });
-    leaving.abort();
+    leaving.abort(reason);
     return end();
   };
   const call = countCalls(settle, { ...counters, clock: { now: () => 1 } });
