@@ -8,7 +8,7 @@ import {
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { fileBeside } from "./plugin-files.ts";
-import { asksFor, importError, notePackage, packageOf } from "./plugin-packages.ts";
+import { asksFor, importError, isLinked, linkedFolderOf, notePackage, packageOf } from "./plugin-packages.ts";
 import { isForgetting } from "./plugin-requires.ts";
 import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
 import { refuseExit } from "./watch-exit.ts";
@@ -79,11 +79,12 @@ function resolveFor(wanted: PluginImport): ResolveFnOutput {
 }
 
 function resolvePackage({ specifier, importer, shop: { home }, find }: PluginImport): ResolveFnOutput {
-  const install = `run "npm install ${packageOf(specifier)}" in ${home}`;
+  const toInstall = (from = packageOf(specifier)): string => `run "npm install ${from}" in ${home}`;
   const found = tryFind(specifier, importer, () => find(pathToFileURL(join(home, "package.json")).href));
-  if (!found) throw importError(`the package of "${specifier}" is not installed: ${install}`, specifier, importer);
+  if (!found) throw importError(`the package of "${specifier}" is not installed: ${toInstall()}`, specifier, importer);
   notePackage(specifier, home);
   if (asksFor(specifier, home)) return toVersioned(specifier, found, importer);
+  const install = toInstall(linkedFolderOf(specifier, home));
   const complaint = `the package of "${specifier}" is installed for other packages only, and not in the shop's package.json: ${install}`;
   throw importError(complaint, specifier, importer);
 }
@@ -166,7 +167,8 @@ const findServed = (url = ""): Served | undefined =>
 
 /** Whether the importer is in a package of a shop. Another payphone, with classes of its own, may be installed beside it. */
 const isOfPackage = (importer: string): boolean =>
-  importer.includes("/node_modules/") &&
-  served.some(({ home }) => importer.startsWith(pathToFileURL(join(home, "node_modules", sep)).href));
+  isLinked(importer) ||
+  (importer.includes("/node_modules/") &&
+    served.some(({ home }) => importer.startsWith(pathToFileURL(join(home, "node_modules", sep)).href)));
 
 const isPackage = (specifier: string): boolean => !/^(?:\.|\/|#|[a-z]+:)/.test(specifier);

@@ -1,8 +1,9 @@
-import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, globSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { isObject } from "../../core/json.ts";
+import { filesBelow } from "./plugin-files.ts";
 
 /** payphone's own package, which a shop need not depend on to import it. */
 const PAYPHONE = "payphone";
@@ -37,21 +38,53 @@ export function notePackage(specifier: string, home: string): void {
   const name = packageOf(specifier);
   if (isBuiltin(specifier) || name === PAYPHONE || used.has(`${home} ${name}`)) return;
   const file = findAbove(home, join("node_modules", name, "package.json"));
-  // A workspace of the shop is loaded again like its plugins.
-  if (file && realpathSync(file).includes(`${sep}node_modules${sep}`))
-    used.set(`${home} ${name}`, { name, file, version: read(file).version });
+  const folder = file && dirname(realpathSync(file));
+  if (file === undefined || folder === undefined) return;
+  const isInstalled = folder.includes(`${sep}node_modules${sep}`);
+  if (!isInstalled && folder.startsWith(realpathSync(home) + sep)) return; // It is loaded again like the shop's plugins.
+  const linked = isInstalled ? undefined : { folder, changedAt: lastChangeIn(folder) };
+  used.set(`${home} ${name}`, { name, file, version: read(file).version, linked });
 }
 
-/** A sentence for each package that plugins use in another version than the installed one. */
+/** Whether a module is of a package that a shop has from a folder elsewhere (`npm link`, `file:`). @param url of the module. */
+export const isLinked = (url: string): boolean =>
+  [...used.values()].some(({ linked }) => linked && url.startsWith(pathToFileURL(linked.folder + sep).href));
+
+/** The folder that a package of a shop is linked to; undefined for one that is installed. */
+export const linkedFolderOf = (specifier: string, home: string): string | undefined =>
+  used.get(`${home} ${packageOf(specifier)}`)?.linked?.folder;
+
+/** A sentence for each package that plugins use otherwise than it is now. */
 export const listKeptPackages = (): readonly string[] =>
-  [...used.values()].flatMap(({ name, file, version: kept }) => {
+  [...used.values()].flatMap(({ name, file, version: kept, linked }) => {
     const { version } = existsSync(file) ? read(file) : {};
-    if (version === undefined || version === kept) return [];
-    return [`plugins use ${name} ${kept} until a restart, and ${version} is installed`];
+    if (version !== undefined && version !== kept)
+      return [`plugins use ${name} ${kept} until a restart, and ${version} is installed`];
+    if (!linked || lastChangeIn(linked.folder) === linked.changedAt) return [];
+    return [`plugins use ${name} as it was until a restart, and files in ${linked.folder} have changed`];
   });
 
+interface UsedPackage {
+  readonly name: string;
+  readonly file: string;
+  readonly version: unknown;
+  /** Set for a package that is elsewhere, and when its files had changed last. */
+  readonly linked: { readonly folder: string; readonly changedAt: number } | undefined;
+}
+
 /** By the shop's folder and the package's name. */
-const used = new Map<string, { readonly name: string; readonly file: string; readonly version: unknown }>();
+const used = new Map<string, UsedPackage>();
+
+/** When the code of a package was changed last, in Unix milliseconds; 0 when that cannot be told. */
+function lastChangeIn(folder: string): number {
+  try {
+    const isTaken = ({ name, isFolder }: { readonly name: string; readonly isFolder: boolean }): boolean =>
+      !name.startsWith(".") && (isFolder || /\.(?:[cm]?[jt]s|json)$/.test(name));
+    return [...filesBelow(folder, isTaken)].reduce((last, file) => Math.max(last, statSync(file).mtimeMs), 0);
+  } catch {
+    return 0; // A file is just being replaced.
+  }
+}
 
 function findAbove(dir: string, path: string): string | undefined {
   const file = join(dir, path);

@@ -1,3 +1,5 @@
+import { mkdir, rename, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import type { Run } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -19,13 +21,25 @@ const shop = (words: string, name: string): Files => ({
     "export class Problem extends Error {}\nexport const definePlugin = (name, setup) => ({ name, setup });",
 });
 const BODY = `definePlugin("toss", () => ({ toss: () => { throw new Problem("not-found", "No coin is there"); } }));`;
+const ES_MODULE = `import { definePlugin, Problem } from "payphone/plugin";\nexport const toss = ${BODY}`;
+
+/** A shop whose package is a link to a folder elsewhere. @param isTaken whether a file of a package is there */
+async function makeLinked(isTaken: (file: string) => boolean, more: Files = {}): Promise<[string, string]> {
+  const files = Object.entries(shop(ES_MODULE, "m.mjs"));
+  const isOfPackage = ([file]: [string, string]): boolean => file.startsWith("node_modules/");
+  const elsewhere = await makeDirectory(
+    Object.fromEntries(files.filter(isOfPackage).filter(([file]) => isTaken(file))),
+  );
+  const dir = await makeDirectory({ ...Object.fromEntries(files.filter((file) => !isOfPackage(file))), ...more });
+  await rename(join(elsewhere, "node_modules/coins"), join(elsewhere, "coins"));
+  await mkdir(join(dir, "node_modules"));
+  await symlink(join(elsewhere, "coins"), join(dir, "node_modules/coins"));
+  return [elsewhere, dir];
+}
 
 describe("a plugin that comes in a package", () => {
   const forms = {
-    "an ES module": shop(
-      `import { definePlugin, Problem } from "payphone/plugin";\nexport const toss = ${BODY}`,
-      "m.mjs",
-    ),
+    "an ES module": shop(ES_MODULE, "m.mjs"),
     CommonJS: shop(`const { definePlugin, Problem } = require("payphone/plugin");\nexports.toss = ${BODY}`, "c.cjs"),
   };
   for (const [form, files] of Object.entries(forms))
@@ -36,6 +50,25 @@ describe("a plugin that comes in a package", () => {
       const toss = handlers.get("toss.toss") as Run<unknown, unknown>;
       expect(() => toss({}, toCall())).to.throw(Problem, "No coin is there");
     });
+
+  for (const [beside, isTaken] of [
+    ["another payphone", () => true],
+    ["none", (file: string) => !file.includes("payphone")],
+  ] as const)
+    it(`does so, too, where it is linked from a folder elsewhere, with ${beside} beside it`, async () => {
+      const [elsewhere, dir] = await makeLinked(isTaken);
+      const set = await loadSet(dir);
+      const { handlers, faults } = await loadPlugins(set, { ...toIdleLent(set), env: {} });
+      expect([...set.faults, ...faults].map(toFaultLine), elsewhere).to.deep.equal([]);
+      const toss = handlers.get("toss.toss") as Run<unknown, unknown>;
+      expect(() => toss({}, toCall())).to.throw(Problem, "No coin is there");
+    });
+
+  it("is to be installed from its folder, where it is linked and package.json does not name it", async () => {
+    const [elsewhere, dir] = await makeLinked(() => true, { "package.json": '{ "type": "module" }' });
+    const [fault] = await checkDir(dir);
+    expect(fault?.message).to.include(`not in the shop's package.json: run "npm install ${elsewhere}/coins" in ${dir}`);
+  });
 
   it("has what a package throws at it reported at the plugin's own line, where it can be mended", async () => {
     const files = {

@@ -1,5 +1,7 @@
+import { symlink, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
-import { edit, type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { typePayphone } from "../../../support/commands/commands.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 
@@ -18,6 +20,10 @@ const SHOP: Files = {
   "plugins/toss.ts": PLUGIN,
 };
 const KEPT = "plugins use coins 1.0.0 until a restart, and 2.0.0 is installed";
+
+/** The files of a folder, by their paths in it. */
+const pick = (files: Files, folder: string): Files =>
+  Object.fromEntries(Object.entries(files).map(([file, text]) => [file.replace(folder, ""), text]));
 
 describe("a package of plugins that was updated while the shop sells", () => {
   let shop: OperatedShop;
@@ -38,5 +44,20 @@ describe("a package of plugins that was updated while the shop sells", () => {
     expect(await type("apply")).to.match(new RegExp(`is sold now: .*\nwarning  ${KEPT}\n$`));
     expect(await type("status")).to.match(new RegExp(`^warning  In process \\d+ ${KEPT}$`, "m"));
     expect(await type("rollback")).to.include(KEPT);
+  });
+
+  it("is named also where it is linked from a folder elsewhere, in which a file has changed", async () => {
+    const elsewhere = await makeDirectory(pick(packageOf("1.0.0"), "node_modules/coins/"));
+    await writeFiles(shop.dir, { "plugins/toss.ts": PLUGIN.replace("coins", "linked") });
+    await symlink(elsewhere, join(shop.dir, "node_modules/linked"));
+    await writeFiles(shop.dir, {
+      "package.json": '{ "type": "module", "dependencies": { "coins": "*", "linked": "*" } }',
+    });
+    expect(await type("apply"))
+      .to.include("is sold now")
+      .and.not.to.include("linked");
+    await utimes(join(elsewhere, "coins.js"), 1, 4_000_000_000);
+    const warning = `warning  plugins use linked as it was until a restart, and files in ${elsewhere} have changed\n`;
+    expect(await type("diff")).to.include(warning);
   });
 });
