@@ -63,6 +63,23 @@ describe("a parameter of an imported operation", () => {
     expect(report).to.include("  - look: one of its parameters has no name or no place");
   });
 
+  it("is named where it is the whole query, as OpenAPI 3.2 has it, or in no place that there is", async () => {
+    const schema = { type: "object", properties: { q: { type: "string" } } };
+    const whole = { in: "querystring", name: "query", content: { "application/x-www-form-urlencoded": { schema } } };
+    const { report, dir } = await importDocument({
+      list: { parameters: [whole] },
+      look: { parameters: [{ ...whole, required: true }] },
+      see: { parameters: [{ in: "body", name: "pet", schema }] },
+    });
+    const why = "the whole query (in: querystring)";
+    expect(report).to.include(`note: list: the optional parameter query is left out: it is ${why}`);
+    expect(report).to.include(`  - look: its parameter query is ${why}, which templates cannot write`);
+    expect(report).to.include(
+      '  - see: its parameter pet is in "body", and not in path or query or querystring or header or cookie',
+    );
+    expect((await manifestOf(dir, "shelf_list")).proxy).to.not.have.property("query");
+  });
+
   it("is no empty text in a required header, also in the example that is made of it", async () => {
     const parameters = [
       { name: "petId", in: "query", required: true, schema: { type: "integer" } },

@@ -95,6 +95,7 @@ export function readParameters(
 
   /** The form of a parameter beside the others; a string explains why there is none. */
   function write(parameter: Parameter): Written | string {
+    if (parameter.place === "querystring") return "the whole query (in: querystring)";
     const written = toWritten(parameter, pointers);
     if (typeof written === "string") return written;
     const { query = {} } = written;
@@ -171,11 +172,16 @@ function isSent({ place, wireName }: Parameter, path: string): boolean {
   return place !== "path" || path.includes(`{${wireName}}`);
 }
 
+/** Where parameters are (OpenAPI 3.2, Parameter Object). */
+const PLACES = ["path", "query", "querystring", "header", "cookie"];
+
 function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   const { in: place, name, schema, content, style } = own;
   if (typeof place !== "string" && typeof own.$ref === "string") pointers.follow(own); // Refuses it by name.
-  if (typeof place !== "string" || typeof name !== "string" || !/^(?:path|query|header|cookie)$/.test(place))
+  if (typeof place !== "string" || typeof name !== "string")
     throw new Refused("one of its parameters has no name or no place");
+  if (!PLACES.includes(place))
+    throw new Refused(`its parameter ${name} is in "${place}", and not in ${PLACES.join(" or ")}`);
   const { nullable, ...rest } = isObject(schema) ? schema : {};
   const plain = nullable === undefined || place === "path" ? rest : { ...rest, nullable };
   const mark = MARKS.get(style);
