@@ -21,6 +21,8 @@ type Claim = Omit<JudgedClaim, "isTrue"> & { readonly since: number };
 export interface Claims {
   /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
   judge(key: string, record: PaymentRecord, settlement: Settlement): Promise<void> | undefined;
+  /** Forgets the claim about a payment that nobody looks for any more: a later report about it counts from its own time. */
+  forget(key: string): void;
   /** When the claim about a payment was reported; the current time where there is none. Unix milliseconds. */
   sinceOf(key: string): number;
 }
@@ -58,9 +60,11 @@ export function createClaims({ reservations, onClaim, clock, log, claimMs }: Cla
         const { since: _, ...told } = claim;
         onClaim(key, record, { ...told, isTrue: false });
         if (record.state === "settled") return doubt(key);
+        if (state === "rejected" && isFinal) claims.delete(key);
       }
       return undefined;
     },
+    forget: (key) => void claims.delete(key),
     sinceOf: (key) => claims.get(key)?.at ?? clock.now(),
   };
 

@@ -165,4 +165,24 @@ describe("a settlement that a facilitator claims again and again", () => {
     await claims.judge("key", record, claimed);
     expect(judged).to.deep.equal([false]);
   });
+
+  it("is not kept in memory once its payment is dead, or is not looked for any more", async () => {
+    let now = 0;
+    const clock = { now: () => now };
+    const claims = createClaims({
+      reservations: { doubt: async () => {} },
+      onClaim: () => {},
+      clock,
+      log: silentLog,
+      claimMs: 60_000,
+    });
+    const record = { state: "settling" } as PaymentRecord;
+    const receipt = { success: false, transaction: "0x2", network: "eip155:8453" };
+    const claimed: Settlement = { state: "unknown", receipt, isFinal: false, isClaimed: true, isReadable: true };
+    for (const key of ["dead", "done", "open"]) await claims.judge(key, record, claimed);
+    now = 90_000;
+    await claims.judge("dead", record, { state: "rejected", receipt, isFinal: true });
+    claims.forget("done");
+    expect(["dead", "done", "open"].map(claims.sinceOf)).to.deep.equal([now, now, 0]);
+  });
 });
