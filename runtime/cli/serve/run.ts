@@ -111,10 +111,12 @@ export async function run(options: RunOptions): Promise<Running> {
   });
   opening.defer(() => books.close());
   const refusals = createRefusals({ store: shared, clock, log });
+  /** Emptied once the folder holds what is sold. */
+  const notes = note === undefined ? [] : [note];
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     for (const each of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, each));
-    const notes = next === set && note !== undefined ? [note] : [];
-    const sold = { set: next, digest, retired, knownRails, notes, sandbox: sandbox?.(next) };
+    const said = next === set ? notes : [];
+    const sold = { set: next, digest, retired, knownRails, notes: said, sandbox: sandbox?.(next) };
     const kept = { store: shared, books, refusals };
     return compose({ ...sold, ...kept, config, baseUrl, clock, log, monitor, trace: tracing.trace });
   };
@@ -138,7 +140,8 @@ export async function run(options: RunOptions): Promise<Running> {
     shop = name;
     await presence.tell();
   };
-  const changes = createChanges({ first, isFollower, swap, past, examine, announce, log });
+  const agree = () => void notes.splice(0);
+  const changes = createChanges({ first, isFollower, swap, past, examine, announce, agree, log });
   const describe = () => ({ version: packageJson.version, set: changes.digest(), url });
   const presence = createPresenceBoard({ store, clock, log, describe });
   opening.defer(() => presence.close());

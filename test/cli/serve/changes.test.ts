@@ -188,9 +188,11 @@ describe("a shop that is changed under fire", function () {
     expect((await ready()).warnings?.[0]).to.match(/is faulty: what is sold is the last good set/);
     expect(seller.output()).to.include("manifests/toss.yaml:5:8").and.include("is faulty");
     expect((await type("status")).said).to.match(/^warning .* is faulty/m);
+    await writeFiles(dir, priced("0.04"));
+    expect((await type("apply")).said, "mended as it was before").to.match(/^nothing to apply/);
+    expect((await ready()).warnings).to.equal(undefined);
     await writeFiles(dir, priced("0.05"));
     expect((await type("apply")).code).to.equal(0);
-    expect((await ready()).warnings).to.equal(undefined);
   });
 
   it("is renamed by an apply, and refused under its earlier name, until a start says that it is renamed", async () => {

@@ -46,12 +46,14 @@ export interface ChangesDeps {
   readonly examine: (set: ManifestSet) => Promise<void>;
   /** Called when another set is sold. */
   readonly announce: () => Promise<void>;
+  /** Called when the folder is applied and holds the set that is sold. */
+  readonly agree: () => void;
   readonly log: Log;
 }
 
 /** Makes one change at a time, and records each when it is made. */
 export function createChanges(deps: ChangesDeps): Changes {
-  const { first, isFollower = false, swap, past, examine, announce, log } = deps;
+  const { first, isFollower = false, swap, past, examine, announce, agree, log } = deps;
   const { history } = past;
   const { home } = first.set;
   let current = first;
@@ -92,7 +94,10 @@ export function createChanges(deps: ChangesDeps): Changes {
 
   async function sell(next: FiledSet, { what, by, refused }: Said): Promise<Applied> {
     const comparison = compare(next);
-    if (next === current) return comparison;
+    if (next === current) {
+      agree();
+      return comparison;
+    }
     await past.keep(next);
     const retired = await past.between(current, next);
     const times = await swap.change({ set: next.set, digest: next.folder?.digest, retired });

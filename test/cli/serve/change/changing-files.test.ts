@@ -40,6 +40,7 @@ describe("a folder that changes while it is read", () => {
         examined += 1;
       },
       announce: async () => {},
+      agree() {},
       log: createLog({ level: "silent" }),
     });
   }
@@ -76,7 +77,7 @@ describe("a process that could not be told of a change, because it was starting"
         return { prepareMs: 0, swapMs: 0 };
       },
     };
-    const terms = { first, isFollower: true, past, examine: async () => {}, announce: async () => {}, log };
+    const terms = { first, isFollower: true, past, examine: async () => {}, announce: async () => {}, agree() {}, log };
     const changes = createChanges({ ...terms, swap: swap as Swap });
     await changes.follow();
     await changes.follow();
@@ -98,7 +99,7 @@ describe("a folder that cannot be read any more", () => {
         return { prepareMs: 0, swapMs: 0 };
       },
     };
-    const terms = { first, past, examine: async () => {}, announce: async () => {}, log };
+    const terms = { first, past, examine: async () => {}, announce: async () => {}, agree() {}, log };
     const changes = createChanges({ ...terms, swap: swap as Swap });
     await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
     await changes.apply("alice");
