@@ -1,5 +1,5 @@
-import type { IncomingMessage, RequestListener } from "node:http";
-import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace as spans } from "@opentelemetry/api";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace as spans } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -9,7 +9,10 @@ import { createOtlpExporter, type OtlpOptions } from "./otlp.ts";
 
 /** Traces requests and the steps of calls. */
 export interface Tracing {
-  /** Gives each request a span until it is answered, as a child of the caller's `traceparent` (W3C Trace Context). */
+  /**
+   * Gives each request a span until it is answered, as a child of the caller's `traceparent` (W3C Trace Context). That of
+   * a call has a step `answer`, which begins with the answer's head.
+   */
   wrap(listener: RequestListener): RequestListener;
   readonly trace: TraceStep;
   /** Sends the remaining spans. */
@@ -33,6 +36,8 @@ export function createTracing({ patternOf, ...options }: TracingOptions): Tracin
   const tracer = provider.getTracer("payphone");
   const contexts = new AsyncLocalStorageContextManager().enable();
   const propagator = new W3CTraceContextPropagator();
+  /** The requests that have steps. */
+  const calls = new WeakSet<Span>();
 
   return {
     wrap: (listener) => (request, response) => {
@@ -40,6 +45,12 @@ export function createTracing({ patternOf, ...options }: TracingOptions): Tracin
       const outer = propagator.extract(ROOT_CONTEXT, request.headers, NAMED);
       const attributes = { "http.request.method": request.method ?? "" };
       const span = tracer.startSpan(`HTTP ${request.method}`, { kind: SpanKind.SERVER, attributes }, outer);
+      const within = spans.setSpan(outer, span);
+      onAnswer(response, () => {
+        if (!calls.has(span)) return;
+        const answer = tracer.startSpan("answer", {}, within);
+        response.once("close", () => answer.end());
+      });
       response.once("close", () => {
         span.setAttribute("http.response.status_code", response.statusCode);
         const path = patternOf(request);
@@ -47,11 +58,13 @@ export function createTracing({ patternOf, ...options }: TracingOptions): Tracin
         if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
       });
-      contexts.with(spans.setSpan(outer, span), () => listener(request, response));
+      contexts.with(within, () => listener(request, response));
     },
     async trace(step, work) {
       const around: Context = contexts.active();
-      if (!spans.getSpan(around)) return work(); // Background work has no request.
+      const parent = spans.getSpan(around);
+      if (!parent) return work(); // Background work has no request.
+      calls.add(parent);
       const span = tracer.startSpan(step, {}, around);
       try {
         return await contexts.with(spans.setSpan(around, span), work);
@@ -66,5 +79,14 @@ export function createTracing({ patternOf, ...options }: TracingOptions): Tracin
       await provider.shutdown();
       contexts.disable();
     },
+  };
+}
+
+/** Calls back before the head of the answer is written. */
+function onAnswer(response: ServerResponse, begin: () => void): void {
+  const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse;
+  response.writeHead = (...head: unknown[]) => {
+    begin();
+    return writeHead(...head);
   };
 }

@@ -95,9 +95,13 @@ describe("traces", () => {
       expect(span, step).to.include({ parentSpanId: call.spanId });
       expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), step).to.equal(true);
     }
+    const answered = byName.get("answer") as Span;
+    expect(answered).to.include({ parentSpanId: root.spanId });
+    expect(BigInt(answered.startTimeUnixNano) >= BigInt(call.startTimeUnixNano), "answer").to.equal(true);
     const [asked] = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === NAMED);
     expect(JSON.stringify(asked?.attributes), "no input").to.include("/v1/toss/:label").and.not.include("secret");
-    const [missed] = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === MISTYPED);
+    const [missed, ...steps] = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === MISTYPED);
+    expect(steps, "no call").to.deep.equal([]);
     expect(JSON.stringify(missed?.attributes), "no input").to.include('"404"').and.not.include("secret");
     expect(JSON.stringify(root.attributes)).to.include('"/v1/toss"');
     expect(JSON.stringify(spans), "no payer").not.to.match(/0x[0-9a-f]{40}/i);
