@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Outcome } from "../../runtime/core/call.ts";
 import { createAccessLog } from "../../runtime/server/access-log.ts";
 import { createLogBook, type Door, openDoor, RECEIPT, toService } from "../support/http.ts";
 
@@ -44,6 +45,18 @@ describe("the access log", () => {
     expect([door.lines[0]?.bytes, door.lines[3]?.bytes]).to.deep.equal([bytes, 0]);
   });
 
+  it("marks an answer that was paid for before, so that its amount is not added up again", async () => {
+    const sold = { kind: "result", output: {}, receipt: RECEIPT } as const;
+    const asked: Outcome[] = [sold, { ...sold, isRepeat: true }];
+    const shop = await openDoor(SERVICES, { invoke: async () => asked.shift() as Outcome });
+    for (const _ of asked.slice()) await fetch(`${shop.url}/v1/screen`, { headers: { "payment-signature": "good" } });
+    await shop.close({ graceMs: 0 });
+    expect(shop.lines.map(({ amount, replay }) => [amount, replay])).to.deep.equal([
+      ["1000", undefined],
+      ["1000", true],
+    ]);
+  });
+
   it("holds no payment, no authorization, no query and no body", async () => {
     const headers = {
       "payment-signature": "SECRET-1",
@@ -75,6 +88,7 @@ describe("the access log", () => {
       network: undefined,
       transaction: undefined,
       amount: undefined,
+      isReplay: false,
       code: undefined,
     };
     const pass = (transaction?: string): void =>

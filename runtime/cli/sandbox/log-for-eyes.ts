@@ -31,9 +31,10 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
     },
   };
 
-  function toCall({ method, path, service = "", status, ms, network, amount, code }: Fields): string {
+  function toCall({ method, path, service = "", status, ms, network, amount, replay, code }: Fields): string {
     const what = `${String(method).padEnd(4)} ${String(path).padEnd(28)} ${String(service).padEnd(18)}`;
-    const paid = amount === undefined ? "" : paint("green", `  ${toPaid(String(network), String(amount))}`);
+    const before = replay ? " (paid before)" : "";
+    const paid = amount === undefined ? "" : paint("green", `  ${toPaid(String(network), String(amount))}${before}`);
     const why = code === undefined ? "" : `  ${String(code)}`;
     return `${what} ${paint(styleOf(Number(status)), String(status))}${paid}${paint("dim", `  ${ms} ms${why}`)}`;
   }

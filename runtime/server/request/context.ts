@@ -6,7 +6,7 @@ import { CUT_OFF } from "../../core/call.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { toClientKey } from "./limits.ts";
 
-/** The facts of one request. The last six fields are filled in for the access log. */
+/** The facts of one request. The last seven fields are filled in for the access log. */
 export interface RequestContext {
   /** The caller's `X-Request-Id` when it is valid, otherwise a new UUID. */
   readonly id: string;
@@ -24,6 +24,8 @@ export interface RequestContext {
   transaction: string | undefined;
   /** What was paid, in the asset's atomic units. */
   amount: string | undefined;
+  /** Whether it was paid for an earlier call, whose answer this is. */
+  isReplay: boolean;
   code: string | undefined;
 }
 
@@ -54,6 +56,7 @@ export function openContext(request: Request, response: Response, clock: Clock):
     network: undefined,
     transaction: undefined,
     amount: undefined,
+    isReplay: false,
     code: undefined,
   };
   response.locals.context = context;
@@ -64,11 +67,12 @@ export function openContext(request: Request, response: Response, clock: Clock):
 export const contextOf = (response: Response): RequestContext => response.locals.context as RequestContext;
 
 /** Notes how the request's call was paid. */
-export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined): void {
+export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined, isRepeat = false): void {
   context.payer = receipt?.payer;
   context.network = receipt?.network;
   context.transaction = receipt?.transaction || undefined;
   context.amount = receipt?.success ? receipt.amount : undefined;
+  context.isReplay = isRepeat;
 }
 
 /** The responses that the server has cut off itself. */

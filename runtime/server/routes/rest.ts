@@ -123,7 +123,8 @@ function cachedReply(toReply: (challenge: Challenge) => Reply): (challenge: Chal
   };
 }
 
-function note(context: RequestContext, { kind, receipt }: Outcome): void {
-  noteReceipt(context, receipt);
-  if (kind === "challenge") context.code = "payment-required";
+function note(context: RequestContext, outcome: Outcome): void {
+  const isChallenge = outcome.kind === "challenge";
+  noteReceipt(context, outcome.receipt, !isChallenge && outcome.isRepeat);
+  if (isChallenge) context.code = "payment-required";
 }

@@ -56,9 +56,9 @@ async function answer(
   return toReply(reply);
 }
 
-function note(context: RequestContext, { service, challenge, receipt, problem }: DoorCall): void {
+function note(context: RequestContext, { service, challenge, receipt, problem, isRepeat }: DoorCall): void {
   context.service = service;
-  noteReceipt(context, receipt);
+  noteReceipt(context, receipt, isRepeat);
   context.code = problem?.code ?? (challenge ? "payment-required" : undefined);
 }
 

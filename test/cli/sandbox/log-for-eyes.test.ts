@@ -24,4 +24,25 @@ describe("the sandbox's log for people", () => {
       "http.failed              error=the output breaks its schema",
     ]);
   });
+
+  it("tells a call that was paid for from one that got the same answer again", () => {
+    const printed: string[] = [];
+    const rails = [{ id: "base", network: "eip155:8453", decimals: 6, symbol: "USDC" }];
+    const destination = createEyesLog({ rails, hasColours: false, print: (line) => printed.push(line.slice(60)) });
+    const log = createLog({ destination });
+    const call = {
+      method: "POST",
+      path: "/v1/roll",
+      service: "roll",
+      status: 200,
+      network: "eip155:8453",
+      amount: "1000",
+    };
+    log.info("http.request", { ...call, ms: 47 });
+    log.info("http.request", { ...call, ms: 2, replay: true });
+    expect(printed.map((line) => line.trim())).to.deep.equal([
+      "200  0.001 USDC base  47 ms",
+      "200  0.001 USDC base (paid before)  2 ms",
+    ]);
+  });
 });
