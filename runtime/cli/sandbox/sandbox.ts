@@ -4,6 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../../core/digest.ts";
 import { facilitatorsOf, withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { type Config, loadConfig, readConfig } from "../config/config.ts";
@@ -124,10 +125,16 @@ function openSandboxLog({ logLevel: level, logFormat }: Config, { site: { rails 
 async function examine(next: ManifestSet, { site }: ManifestSet, env: Env): Promise<void> {
   const { faults } = await tryPlugins(next, env);
   if (faults.length > 0) throw toFaultProblem(faults);
-  if (digestOf(next.site.rails) === digestOf(site.rails)) return;
-  const detail = "The rails have changed, and a sandbox makes its chains when it starts: start it again";
-  throw new Problem("bad-request", detail);
+  const made = new Set(site.rails.map(toMade));
+  const other = next.site.rails.find((rail) => !made.has(toMade(rail)));
+  if (!other) return;
+  const what = `The rail ${other.id} is new or another one`;
+  throw new Problem("bad-request", `${what}, and a sandbox makes its chains when it starts: start it again`);
 }
+
+/** What the sandbox's chains are made of: the other keys of a rail say nothing to them. */
+const toMade = ({ title, explorer, explorer_address, max_fee, smart_wallets, ...made }: RailManifest): string =>
+  digestOf(made);
 
 /** Variables about money, identity and the public address. In a sandbox they come only from the sandbox itself. */
 const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL(?:_FILE)?$|PUBLIC_BASE_URL$)/;

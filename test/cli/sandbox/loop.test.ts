@@ -139,4 +139,28 @@ describe("a sandbox that somebody works in", function () {
     await said(/applied in \d+ ms/);
     expect(await challenge()).to.include('"amount":"30000"');
   });
+
+  it("applies what its chains know nothing of, as a rail's title or that it is left out, and says which rail is new", async () => {
+    const site = TOSS["manifests/_site.yaml"] as string;
+    const rails = async (): Promise<readonly string[]> => {
+      const document = await (await fetch(`${url}/.well-known/x402`)).json();
+      return (document as { networks: { title: string }[] }).networks.map(({ title }) => title);
+    };
+    const change = (text: string): Promise<void> => writeFiles(dir, { "manifests/_site.yaml": text });
+    const retitled = site.replace("title: USDC on Base", "title: Dollars on Base");
+    await change(retitled);
+    await said(/applied in \d+ ms/);
+    expect(await rails()).to.deep.equal(["Dollars on Base", "USDC on Solana", "JPYC on Polygon"]);
+    const second = /^ {2}- id: solana$[\s\S]*?(?=^ {2}- id: polygon)/m.exec(site)?.[0] as string;
+    await change(site.replace(second, ""));
+    await said(/applied in \d+ ms/);
+    expect(await rails()).to.deep.equal(["USDC on Base", "JPYC on Polygon"]);
+    await change(
+      retitled.replace("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "So11111111111111111111111111111111111111112"),
+    );
+    await said(/^The rail solana is new or another one, and a sandbox makes .* start it again\n.*goes on$/m);
+    expect(await rails()).to.deep.equal(["USDC on Base", "JPYC on Polygon"]);
+    await change(site);
+    await said(/applied in \d+ ms/);
+  });
 });
