@@ -71,7 +71,9 @@ export function createChanges(deps: ChangesDeps): Changes {
     if (!first.folder || isFollower) return;
     await past.keep(first);
     const at = new Date().toISOString();
-    await past.note({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
+    const before = past.before();
+    const changes = before ? differencesOf(before, first) : [];
+    await past.note({ digest: first.folder.digest, at, by: "start", what: "start", changes });
   }
 
   /** Reads files that change meanwhile anew. @throws Problem `bad-request` with the faults, or because they go on changing. */
@@ -86,8 +88,7 @@ export function createChanges(deps: ChangesDeps): Changes {
   }
 
   function compare(next: FiledSet): SetComparison {
-    const files = diffCode(current.folder?.digests ?? new Map(), next.folder?.digests ?? new Map());
-    const changes: readonly Change[] = next === current ? [] : [...diffSets(current.set, next.set), ...files];
+    const changes = next === current ? [] : differencesOf(current, next);
     const kept = listKeptPackages();
     return { from: digestOf(current), to: digestOf(next), changes, ...(kept.length > 0 && { kept }) };
   }
@@ -137,6 +138,11 @@ interface Said {
   readonly by: string;
   readonly refused?: string;
 }
+
+const differencesOf = (from: FiledSet, to: FiledSet): readonly Change[] => [
+  ...diffSets(from.set, to.set),
+  ...diffCode(from.folder?.digests ?? new Map(), to.folder?.digests ?? new Map()),
+];
 
 const digestOf = ({ folder }: FiledSet): string => folder?.digest ?? "unknown";
 

@@ -1,5 +1,5 @@
 import type { Log } from "../../../api/capabilities.ts";
-import type { SetFolder } from "../../history/folder.ts";
+import { type SetFolder, tryReadFolder } from "../../history/folder.ts";
 import { createHistory, type History, type HistoryEntry } from "../../history/history.ts";
 import { type EarlierSet, loadRetired, type RetiredEntry, retire } from "../../history/retired.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
@@ -17,6 +17,8 @@ export interface Past {
   readonly history: History;
   /** The retired services at the start: those that the first set does not offer any more. */
   atStart(first: FiledSet): Promise<readonly ManifestSet[]>;
+  /** The set that was sold before this start, when it is kept and another one. */
+  before(): FiledSet | undefined;
   /** The retired services after `next` takes the place of `current`. */
   between(current: FiledSet, next: FiledSet): Promise<readonly ManifestSet[]>;
   /** Keeps the files of a set that is about to be sold. */
@@ -38,9 +40,10 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
   let retired: readonly RetiredEntry[] = [];
   /** What takes their place once the next set is sold: it may be refused. */
   let planned: readonly RetiredEntry[] = [];
+  let before: (FiledSet & EarlierSet) | undefined;
 
-  const follow = async (before: EarlierSet | undefined, next: ManifestSet): Promise<readonly ManifestSet[]> => {
-    planned = retire(retired, before, next, Date.now());
+  const follow = async (earlier: EarlierSet | undefined, next: ManifestSet): Promise<readonly ManifestSet[]> => {
+    planned = retire(retired, earlier, next, Date.now());
     return loadRetired(planned, { find: history.find, home });
   };
   return {
@@ -52,7 +55,8 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
           return [];
         });
         planned = retired;
-        const sets = await follow(await lastSold(first), first.set);
+        before = await lastSold(first);
+        const sets = await follow(before, first.set);
         retired = planned;
         return sets;
       } catch (error) {
@@ -60,10 +64,12 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
         return [];
       }
     },
+    before: () => before,
     between: ({ set, folder }, next) => follow(folder && { digest: folder.digest, set }, next.set),
     keep: async ({ folder }) => folder && history.keep(folder).catch(unkept),
     async note(entry) {
       retired = planned;
+      before = undefined; // Nothing else is compared with it.
       try {
         await history.setRetired(retired);
         if ((await history.last())?.digest !== entry.digest) await history.add(entry);
@@ -74,9 +80,10 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
   };
 
   /** The set that was sold last, unless it is the first set itself. */
-  async function lastSold({ folder }: FiledSet): Promise<EarlierSet | undefined> {
+  async function lastSold({ folder }: FiledSet): Promise<(FiledSet & EarlierSet) | undefined> {
     const last = await history.last();
     const dir = last && last.digest !== folder?.digest ? await history.find(last.digest) : undefined;
-    return last && dir !== undefined ? { digest: last.digest, set: await loadSet(dir, true, home) } : undefined;
+    if (!last || dir === undefined) return undefined;
+    return { digest: last.digest, set: await loadSet(dir, true, home), folder: tryReadFolder(dir) };
   }
 }

@@ -26,7 +26,8 @@ describe("a folder that changes while it is read", () => {
         return { prepareMs: 0, swapMs: 0 };
       },
     };
-    const past: Pick<Past, "keep" | "between" | "note"> = {
+    const past: Pick<Past, "before" | "keep" | "between" | "note"> = {
+      before: () => undefined,
       keep: async () => {},
       between: async () => [],
       note: async () => {},
