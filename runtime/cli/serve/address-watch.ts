@@ -32,6 +32,8 @@ export interface AddressWatch {
 /** The first check waits, because it loads the chain's library, and must not delay the start. */
 const FIRST_MS = 5000;
 const EVERY_MS = 24 * 60 * 60_000;
+/** The pause before rails are checked again whose node has not answered. */
+const AGAIN_MS = 5 * 60_000;
 const PATIENCE_MS = 20_000;
 
 /**
@@ -42,12 +44,16 @@ export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
   const { rails, isKnown, log } = deps;
   const closing = new AbortController();
   const warnings = new Map<string, string>();
+  let due = rails;
   const rounds = createRounds(async () => {
-    for (const rail of rails)
+    const unchecked: WatchedRail[] = [];
+    for (const rail of due)
       await check(rail).catch((error: unknown) => {
+        unchecked.push(rail);
         if (!closing.signal.aborted) log.info("rail.address-unchecked", { rail: rail.id, error });
       });
-    return EVERY_MS;
+    due = unchecked.length > 0 ? unchecked : rails;
+    return unchecked.length > 0 ? AGAIN_MS : EVERY_MS;
   });
 
   return {

@@ -1,14 +1,47 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { createAddressWatch } from "../../../runtime/cli/serve/address-watch.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+describe("a pay address that a node has not told about", () => {
+  let time: FrozenTime;
+  beforeEach(() => {
+    time = freezeTime();
+  });
+  afterEach(() => time.thaw());
+
+  it("is asked about again after five minutes, and then once a day", async () => {
+    const rail = { id: "base", network: "eip155:8453", title: "USDC on Base", payTo: "0x2" };
+    const known = { from: "0x1", nonce: "0x0", transaction: "0x7" } as const;
+    let asked = 0;
+    const incoming = async () => {
+      asked += 1;
+      if (asked === 1) throw new Error("the node is away");
+      return [known];
+    };
+    const watch = createAddressWatch({ rails: [{ ...rail, incoming }], isKnown: async () => false, log: silentLog });
+    watch.start();
+    await time.pass(5000);
+    expect([asked, watch.warnings()]).to.deep.equal([1, []]);
+    await time.pass(5 * 60_000);
+    expect([asked, watch.warnings().length]).to.deep.equal([2, 1]);
+    await time.pass(23 * 60 * 60_000);
+    expect(asked).to.equal(2);
+    await time.pass(60 * 60_000);
+    expect(asked).to.equal(3);
+    watch.close();
+  });
+});
 
 describe("a pay address", function () {
   this.timeout(90_000);
