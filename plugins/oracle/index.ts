@@ -16,8 +16,8 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
 
       ready: (_input, signal) => anchor.ready(signal),
 
-      async run({ question }, { signal, step }) {
-        const asked = { service: "oracle", instructions, data: question, schema: VERDICT, signal };
+      async run({ question }, { service, signal, step }) {
+        const asked = { service, instructions, data: question, schema: VERDICT, signal };
         const { answer, explanation, asked_at } = await step("verdict", async () => {
           const asked_at = Math.floor(clock.now() / 1000);
           const verdict = await llm.answer<Verdict>(asked);

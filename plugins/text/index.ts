@@ -13,8 +13,8 @@ export default definePlugin("text", async ({ llm }) => {
   return {
     roast: {
       check: checkTarget,
-      async run({ target }, { signal }) {
-        const read = await llm.answer<Output<"roast">>({ service: "roast", instructions: roast, data: target, signal });
+      async run({ target }, { service, signal }) {
+        const read = await llm.answer<Output<"roast">>({ service, instructions: roast, data: target, signal });
         checkSaid(read.roast);
         return read;
       },
@@ -22,8 +22,8 @@ export default definePlugin("text", async ({ llm }) => {
 
     aura: {
       check: checkTarget,
-      async run({ target }, { signal }) {
-        const asked = { service: "aura", instructions: aura, data: target, schema: AURA, signal };
+      async run({ target }, { service, signal }) {
+        const asked = { service, instructions: aura, data: target, schema: AURA, signal };
         const read = await llm.answer<Omit<Output<"aura">, "tier">>(asked);
         checkSaid(read.description);
         return { ...read, tier: tierOf(read.score) };
@@ -32,8 +32,8 @@ export default definePlugin("text", async ({ llm }) => {
 
     grade: {
       check: checkTarget,
-      async run({ target }, { signal }) {
-        const read = await llm.answer<Output<"grade">>({ service: "grade", instructions: grade, data: target, signal });
+      async run({ target }, { service, signal }) {
+        const read = await llm.answer<Output<"grade">>({ service, instructions: grade, data: target, signal });
         checkSaid(read.summary);
         return read;
       },

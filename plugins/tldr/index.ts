@@ -16,11 +16,11 @@ export default definePlugin("tldr", async ({ llm, site, web }) => {
         if (issue) throw new Problem("invalid-input", undefined, { issues: [issue] });
       },
 
-      async run({ text, url }, { signal }) {
+      async run({ text, url }, { service, signal }) {
         const source = text ?? (await readPage(url ?? "", signal)); // `check` guarantees that one of them is present.
         const source_chars = [...source].length;
         if (source_chars > MOST_CHARACTERS) throw toTooLong(source_chars);
-        return { summary_bullets: await summarize(source, signal), source_chars };
+        return { summary_bullets: await summarize(source, { service, signal }), source_chars };
       },
     },
   };

@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
-import { checkSaid, type Llm, type LlmRequest } from "#plugin";
+import { type Call, checkSaid, type Llm } from "#plugin";
 import { splitText } from "./parts.ts";
 
 /** Summarizes a text of any length in 3 to 5 bullets. @throws the errors of `llm.answer`. */
-export type Summarize = (text: string, signal: AbortSignal) => Promise<string[]>;
+export type Summarize = (text: string, call: Asking) => Promise<string[]>;
+/** The part of a call by which the model is asked. */
+type Asking = Pick<Call, "service" | "signal">;
 
 /** The longest text of one question, in UTF-16 code units: it fits into small context windows. */
 const PART_LENGTH = 16_000;
@@ -46,27 +48,28 @@ const NOTES = {
 export async function createSummarize(llm: Llm): Promise<Summarize> {
   const [bullets, notes] = await Promise.all([readPrompt("bullets.v1"), readPrompt("notes.v1")]);
 
-  const takeNotes = async (data: string, signal: AbortSignal): Promise<string> => {
-    const answer = await llm.answer<{ notes: string[] }>({ ...ask(notes, NOTES), data, signal });
+  const takeNotes = async (data: string, asking: Asking): Promise<string> => {
+    const answer = await llm.answer<{ notes: string[] }>({ ...asking, instructions: notes, schema: NOTES, data });
     return saying(answer.notes).join("\n");
   };
 
-  async function condense(text: string, signal: AbortSignal): Promise<string> {
+  async function condense(text: string, { service, signal }: Asking): Promise<string> {
     const queue = new PQueue({ concurrency: CONCURRENCY });
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     try {
-      const tasks = splitText(text, PART_LENGTH).map((part) => () => takeNotes(part, either));
+      const tasks = splitText(text, PART_LENGTH).map((part) => () => takeNotes(part, { service, signal: either }));
       return (await queue.addAll(tasks, { signal: either })).join("\n\n");
     } finally {
       failed.abort(); // One failed part makes the others useless.
     }
   }
 
-  return async (text, signal) => {
+  return async (text, { service, signal }) => {
     let rest = text;
-    while (rest.length > PART_LENGTH) rest = await condense(rest, signal);
-    const answer = await llm.answer<{ summary_bullets: string[] }>({ ...ask(bullets, SUMMARY), data: rest, signal });
+    while (rest.length > PART_LENGTH) rest = await condense(rest, { service, signal });
+    const question = { service, instructions: bullets, schema: SUMMARY, data: rest, signal };
+    const answer = await llm.answer<{ summary_bullets: string[] }>(question);
     return saying(answer.summary_bullets);
   };
 }
@@ -76,12 +79,6 @@ function saying(sentences: string[]): string[] {
   checkSaid(sentences.join(" "));
   return sentences;
 }
-
-const ask = (instructions: string, schema: object): Pick<LlmRequest, "service" | "instructions" | "schema"> => ({
-  service: "tldr",
-  instructions,
-  schema,
-});
 
 const readPrompt = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, "prompts", `${name}.txt`), "utf8");

@@ -205,7 +205,7 @@ export interface Web {
 
 /** One question to the language model. */
 export interface LlmRequest {
-  /** The id of the asking service. The limits under `llm` in its manifest apply. */
+  /** The id of the asking service, `call.service`. The limits under `llm` in its manifest apply. */
   readonly service: string;
   /** What the model has to do. Trusted: never a caller's text. */
   readonly instructions: string;

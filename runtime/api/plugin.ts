@@ -73,6 +73,8 @@ export interface Host {
 export interface Call {
   /** The request id; the log and problem documents show it, too. */
   readonly id: string;
+  /** The id of the service that was called: a handler may be that of several manifests. */
+  readonly service: string;
   /** Aborted at the service's deadline, or when the caller disconnects before the settlement. */
   readonly signal: AbortSignal;
   /**

@@ -14,8 +14,8 @@ export const onBehalf = <T>({ around }: Pick<Invocation, "around">, work: () => 
 /** The parts of a service that running its handler needs. */
 export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
 
-/** A call whose `step` and `report` may be omitted: only jobs have their own. */
-export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
+/** A call of a service that is known. Its `step` and `report` may be omitted: only jobs have their own. */
+export type PartialCall = Omit<Call, "service" | "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
 /** Reads the input and checks it. @throws Problem `invalid-input` with all faults. */
 export const readValidInput = async (service: Service, { input }: Pick<Invocation, "input">): Promise<unknown> =>
@@ -128,7 +128,10 @@ export async function prepare(service: Runnable, input: unknown, signal: AbortSi
 export async function perform(service: Runnable, input: unknown, call: PartialCall): Promise<unknown> {
   const run = runOf(service) as Run<unknown, unknown>;
   const own = structuredClone(input); // A handler may change its input; the stored one must stay as it was bought.
-  const output = await underDeadline(service, call, async (signal) => run(own, { ...IN_A_REQUEST, ...call, signal }));
+  const { id } = service.manifest;
+  const output = await underDeadline(service, call, async (signal) =>
+    run(own, { ...IN_A_REQUEST, ...call, service: id, signal }),
+  );
   const { value, issues } = service.output.check(output, "body");
   const fault = issues.length > 0 ? `schema: ${toIssueText(issues)}` : faultOfFile(service, value);
   if (fault === undefined) return value;

@@ -107,6 +107,15 @@ describe("the work of a call", () => {
     expect(await perform(toService(run), {}, call)).to.deep.equal({ value: 7 });
   });
 
+  it("is told its service, whose handler may be that of others, too", async () => {
+    const services: string[] = [];
+    const run = (_input: unknown, { service }: { service: string }) => ({ value: services.push(service) });
+    const service = toService(run);
+    await perform({ ...service, manifest: { ...service.manifest, id: "reroll" } }, {}, call);
+    await perform(service, {}, call);
+    expect(services).to.deep.equal(["reroll", "roll"]);
+  });
+
   it("is our own fault when it breaks its schema, which only the log is told", async () => {
     const { code, message, options } = await problemOf(
       perform(

@@ -163,7 +163,7 @@ export async function serve(id: string, plugin: Plugin<object>, host: Host): Pro
     const { value, issues } = input.check(given, "body");
     if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
     check?.(value);
-    const answer = JSON.parse(JSON.stringify(await run(value, toCall(facts))));
+    const answer = JSON.parse(JSON.stringify(await run(value, toCall({ service: id, ...facts }))));
     const checked = output.check(answer, "body");
     expect(checked.issues).to.deep.equal([]);
     expect(checked.value, "fields that the schema does not name").to.deep.equal(answer);

@@ -30,7 +30,7 @@ export function createInvestigate(
   return async (address, call) => {
     const evidence = await call.step("evidence", () => collect(readSubject(address), address, call));
     const assessment = await call.step("assessment", async () => assess(evidence));
-    const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call.signal));
+    const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call));
     const missing = failure ? [...evidence.missing, failure] : evidence.missing;
     return handOut({ domain, evidence: { ...evidence, missing }, assessment, narrative: text }, call);
   };

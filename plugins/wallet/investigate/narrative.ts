@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkSaid, type Host, Problem } from "#plugin";
+import { type Call, checkSaid, type Host, Problem } from "#plugin";
 import type { Evidence, Missing } from "./evidence.ts";
 import type { Assessment } from "./score/score.ts";
 
@@ -25,11 +25,11 @@ const PROMPT = join(import.meta.dirname, "prompts/narrative.v1.txt");
 export async function narrate(
   { evidence, assessment }: { readonly evidence: Evidence; readonly assessment: Assessment },
   { llm, log }: Pick<Host, "llm" | "log">,
-  signal: AbortSignal,
+  { service, signal }: Pick<Call, "service" | "signal">,
 ): Promise<Narrative> {
   try {
     const { narrative } = await llm.answer<{ narrative: string }>({
-      service: "investigate",
+      service,
       instructions: await readFile(PROMPT, "utf8"),
       data: JSON.stringify(toBrief(evidence, assessment)),
       schema: SCHEMA,

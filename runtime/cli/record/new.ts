@@ -105,7 +105,7 @@ async function recordInputs(
   const lines: string[] = [];
   const kept: RecordedExchange[] = [];
   for (const { name, input } of inputs) {
-    const complaint = await tryInput(run, compile(manifest.input).check(input, "body"));
+    const complaint = await tryInput(run, manifest.id, compile(manifest.input).check(input, "body"));
     if (complaint === undefined) noting.keep();
     else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
     const called = tools.take();
@@ -126,11 +126,13 @@ const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean
 /** Why a run on a checked input failed; undefined when it succeeded. */
 function tryInput(
   run: HandlerParts<never, unknown>["run"],
+  service: string,
   { value, issues }: ReturnType<ReturnType<Compile>["check"]>,
 ): Promise<string | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const call: Call = {
     id: randomUUID(), // An API that knows `Idempotency-Key` would give the answer of another order with the same one.
+    service,
     signal,
     payer: undefined,
     network: undefined,

@@ -70,6 +70,7 @@ describe("the Idempotency-Key of a proxied request", () => {
     shop.source.script('{"ok":true}');
     const { run } = shop.handlers.get("proxy:order") as HandlerParts<object, unknown>;
     const call = {
+      service: "order",
       signal: new AbortController().signal,
       step: (_: string, work: () => Promise<never>) => work(),
       report() {},

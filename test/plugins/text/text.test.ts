@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import text from "../../../plugins/text/index.ts";
 import { tierOf } from "../../../plugins/text/tiers.ts";
+import type { LlmRequest } from "../../../runtime/api/plugin.ts";
 import { type LlmServer, openLlmServer, say } from "../../support/sources/llm-server.ts";
 import { offline, replay } from "../../support/sources/replay.ts";
 import { createHost, problemOf, readManifest, type Serve, serve } from "../host.ts";
@@ -142,6 +143,16 @@ describe("a text service", () => {
         expect(server.asked).to.have.length(2);
       });
   }
+
+  it("asks by the bounds of the manifest that is called, which may be a copy of another name", async () => {
+    const asked: string[] = [];
+    const llm = {
+      answer: async <T>({ service }: LlmRequest) => ANSWERS[ids[asked.push(service) - 1] as keyof typeof ANSWERS] as T,
+    };
+    const ids = Object.keys(ANSWERS);
+    for (const id of ids) await (await serve(id, text, createHost({ llm })))({ target: "a" }, { service: `my_${id}` });
+    expect(asked).to.deep.equal(["my_roast", "my_aura", "my_grade"]);
+  });
 
   it("grade gives no grade that is not on the list", async () => {
     server.behave(say({ ...GRADE, letter_grade: "D-" }), say({ ...GRADE, letter_grade: "E" }));

@@ -4,6 +4,7 @@ import type { StatusOf } from "../../../runtime/core/service.ts";
 /** A free call that is never aborted, and whose steps just run. */
 export const toCall = (facts: Partial<Call> = {}): Call => ({
   id: "1",
+  service: "tested",
   signal: new AbortController().signal,
   payer: undefined,
   network: undefined,
