@@ -159,7 +159,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       if (signal.aborted) await leave(); // Before the settlement: the payment is released and not charged.
       const outcome = await settle(purchase, { output }); // A caller who disconnects from here on is charged.
       if (outcome.kind === "challenge") await standing.noteRefused(payer, service.manifest.id, clock.now() - begun);
-      else exposure.spent(purchase.payer as string, offer);
+      else exposure.spent({ payer: purchase.payer as string, offer, payment });
       return outcome;
     });
   }

@@ -174,7 +174,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (state === "rejected") {
       rules.refusedLate(record);
       standing.refusedLate(record).catch(report("payer.trusted-again"));
-    } else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
+    } else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted, payment });
   };
   const usdOf = createUsdOf(rails, site);
   const rules = createHouseRules({ site, services, rails, usdOf, mostPerDay, store, clock, log });

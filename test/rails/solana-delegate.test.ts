@@ -102,13 +102,19 @@ describe("a payment on Solana that a delegate has signed", () => {
 
   /** Buys with an owner's tokens, which a new delegate may spend. @returns the status, and what the owner has left */
   async function buyFor(owner: Keypair, disguise?: Disguise): Promise<[status: number, left: bigint]> {
+    const [status = 0] = await buyAll(owner, 1, disguise);
+    return [status, sandbox.solana.tokenBalance(owner.publicKey.toBase58())];
+  }
+
+  /** Buys so many times at once. @param held what the owner has @returns the statuses */
+  async function buyAll(owner: Keypair, times: number, disguise?: Disguise, held = 20_000n): Promise<number[]> {
     const delegate = Keypair.generate();
     const [ownerAt, delegateAt] = [owner, delegate].map(({ publicKey }) => publicKey.toBase58()) as [string, string];
     const [account, other] = await Promise.all([tokenAccountOf(ownerAt, mint), tokenAccountOf(delegateAt, mint)]);
-    sandbox.solana.putTokenAccount(ownerAt, 20_000n);
+    sandbox.solana.putTokenAccount(ownerAt, held);
     for (const one of [ownerAt, delegateAt]) sandbox.solana.airdrop(one, 10n ** 9n);
     const node = new Connection(sandbox.solana.url, "confirmed");
-    const approval = new Transaction().add(toApproval(account, owner.publicKey, delegate.publicKey, 20_000n));
+    const approval = new Transaction().add(toApproval(account, owner.publicKey, delegate.publicKey, held));
     approval.recentBlockhash = (await node.getLatestBlockhash()).blockhash;
     approval.sign(owner);
     const approved = await node.sendRawTransaction(approval.serialize());
@@ -121,22 +127,27 @@ describe("a payment on Solana that a delegate has signed", () => {
       .register(network as `solana:${string}`, scheme)
       .registerPolicy((_version, offers) => offers.filter((offer) => offer.network === network));
     const url = `${seller.url}/v1/toss`;
-    const payment = await signFor(client, await fetch(url, json({})), (signed) => {
-      const transaction = VersionedTransaction.deserialize(Buffer.from(String(signed.payload.transaction), "base64"));
-      const { staticAccountKeys: keys } = transaction.message;
-      keys[keys.findIndex((key) => key.equals(other))] = account;
-      if (disguise) transaction.signatures.push(new Uint8Array(64));
-      disguise?.apply(transaction.message, others);
-      transaction.sign([delegate, ...others]);
-      return { ...signed, payload: { transaction: Buffer.from(transaction.serialize()).toString("base64") } };
-    });
-    const { status } = await fetch(url, json({}, payment));
-    return [status, sandbox.solana.tokenBalance(ownerAt)];
+    const sign = async (): ReturnType<typeof signFor> =>
+      signFor(client, await fetch(url, json({})), (signed) => {
+        const transaction = VersionedTransaction.deserialize(Buffer.from(String(signed.payload.transaction), "base64"));
+        const { staticAccountKeys: keys } = transaction.message;
+        keys[keys.findIndex((key) => key.equals(other))] = account;
+        if (disguise) transaction.signatures.push(new Uint8Array(64));
+        disguise?.apply(transaction.message, others);
+        transaction.sign([delegate, ...others]);
+        return { ...signed, payload: { transaction: Buffer.from(transaction.serialize()).toString("base64") } };
+      });
+    const payments = await Promise.all(Array.from({ length: times }, sign));
+    return Promise.all(payments.map(async (payment) => (await fetch(url, json({}, payment))).status));
   }
 
   it("is refused where the owner of the tokens is denied, and taken otherwise", async () => {
     expect(await buyFor(denied)).to.deep.equal([403, 20_000n]);
     expect(await buyFor(welcome)).to.deep.equal([200, 10_000n]);
+  });
+
+  it("is counted against what the owner has while others are in flight: the delegate has nothing", async () => {
+    expect(await buyAll(welcome, 2, undefined, 100_000n)).to.deep.equal([200, 200]);
   });
 
   it("is refused so, too, where its memo looks like a transfer of the delegate's own tokens", async () => {

@@ -5,6 +5,7 @@ import type { Store } from "../store.ts";
 import { createDeadline } from "../time/deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { Payment } from "../x402/read-payment.ts";
+import { payingAccountOf } from "../x402/solana-transaction.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { payerOf } from "./purchase.ts";
 
@@ -15,14 +16,18 @@ export interface UnsettledCall {
   /** The verified payer. */
   readonly payer: string;
   readonly offer: PaymentRequirements;
-  readonly payment: Pick<Payment, "authorization">;
+  readonly payment: Pick<Payment, "authorization" | "payload">;
   /** How long the work and its settlement may take together. */
   readonly lifeMs: number;
 }
 
+/** Whose balance pays, and how much. */
+type Paying = Pick<UnsettledCall, "payer" | "offer"> & { readonly payment: Pick<Payment, "payload"> };
+
 /**
  * Bounds the unsettled calls of a payer where work comes before settlement: their total price never exceeds the payer's
- * on-chain balance, so that one balance cannot buy several runs. Counted across all processes that share the store.
+ * on-chain balance, so that one balance cannot buy several runs. On Solana the token account that pays is the payer: a
+ * delegate may have signed. Counted across all processes that share the store.
  */
 export interface Exposure {
   /**
@@ -33,9 +38,9 @@ export interface Exposure {
    */
   during<T>(call: UnsettledCall, work: () => Promise<T>): Promise<T>;
   /** Records that a call was settled: its price is subtracted from a balance that was read before. */
-  spent(payer: string, offer: PaymentRequirements): void;
+  spent(call: Paying): void;
   /** Records that a call was settled after its outcome was unknown: it is spent, and no longer in flight. */
-  spentLate(call: Pick<UnsettledCall, "key" | "payer" | "offer">): void;
+  spentLate(call: Paying & Pick<UnsettledCall, "key">): void;
 }
 
 export interface ExposureDeps {
@@ -73,11 +78,12 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
 
   return {
     async during({ key, payer, offer, payment, lifeMs }, work) {
-      const account = accountOf(payer, offer);
+      const holder = payingAccountOf(payment.payload) ?? payer;
+      const account = accountOf(holder, offer);
       const tally = await store.join(`in-flight:${account}`, key, chargeOf(offer), lifeMs);
       try {
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
-        if (tally.members > 1 && tally.weight > (await weightOf(account, payer, offer)))
+        if (tally.members > 1 && tally.weight > (await weightOf(account, holder, offer)))
           throw tooMany("The payer's balance does not cover this call and those that are being worked on");
         const result = await work();
         leave(account, key);
@@ -90,9 +96,9 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
         throw error;
       }
     },
-    spent: (payer, offer) => spend(accountOf(payer, offer), offer),
-    spentLate({ key, payer, offer }) {
-      const account = accountOf(payer, offer);
+    spent: ({ payer, offer, payment }) => spend(accountOf(payingAccountOf(payment.payload) ?? payer, offer), offer),
+    spentLate({ key, payer, offer, payment }) {
+      const account = accountOf(payingAccountOf(payment.payload) ?? payer, offer);
       spend(account, offer);
       leave(account, key);
     },
@@ -103,22 +109,22 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
   }
 
   /** The payer's balance as a weight, less what was settled since the balance was read. */
-  async function weightOf(account: string, payer: string, offer: PaymentRequirements): Promise<number> {
+  async function weightOf(account: string, holder: string, offer: PaymentRequirements): Promise<number> {
     const now = performance.now();
     for (const [other, { readAt }] of balances) if (now - readAt > BALANCE_MS) balances.delete(other);
     let known = balances.get(account);
     if (!known) {
-      known = { readAt: now, spent: 0, held: read(payer, offer) };
+      known = { readAt: now, spent: 0, held: read(holder, offer) };
       known.held.catch(() => balances.delete(account));
       balances.set(account, known);
     }
     return (await known.held) - known.spent;
   }
 
-  async function read(payer: string, offer: PaymentRequirements): Promise<number> {
+  async function read(holder: string, offer: PaymentRequirements): Promise<number> {
     const rail = railFor(offer);
     try {
-      const held = await rail.settlements.balance(payer, offer, readDeadline());
+      const held = await rail.settlements.balance(holder, offer, readDeadline());
       return toWeight(String(held), rail.manifest.decimals, "down");
     } catch (cause) {
       const detail = "The payer has other calls in flight, and its balance cannot be read";
@@ -134,7 +140,7 @@ interface Balance {
   spent: number;
 }
 
-const accountOf = (payer: string, offer: PaymentRequirements): string => `${payerOf(payer, offer)}:${offer.asset}`;
+const accountOf = (holder: string, offer: PaymentRequirements): string => `${payerOf(holder, offer)}:${offer.asset}`;
 
 const tooMany = (detail: string): Problem =>
   new Problem("rate-limited", `${detail}; nothing was charged`, { retryAfter: 2 });

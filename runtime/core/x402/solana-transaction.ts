@@ -68,6 +68,12 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
   }
 }
 
+/** The token account that pays, base58; undefined where a payload does not tell it, as on EVM. */
+export function payingAccountOf({ transaction }: Readonly<Record<string, unknown>>): string | undefined {
+  const source = typeof transaction === "string" ? parseSolanaTransaction(transaction)?.source : undefined;
+  return source && toBase58(source);
+}
+
 interface Cursor {
   readonly bytes: Buffer;
   at: number;

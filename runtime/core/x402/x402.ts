@@ -132,8 +132,11 @@ export interface SettlementReader {
     signal: AbortSignal,
     reported?: string,
   ): Promise<SettlementState>;
-  /** The payer's balance of the offer's asset, in atomic units. @throws Problem `upstream-failed`. */
-  balance(payer: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
+  /**
+   * A balance of the offer's asset, in atomic units. @param holder a wallet; on Solana also a token account
+   * @throws Problem `upstream-failed`.
+   */
+  balance(holder: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
   /** @throws Problem when the chain cannot be read. */
   ping(signal: AbortSignal): Promise<unknown>;
 }

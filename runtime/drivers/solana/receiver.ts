@@ -53,9 +53,10 @@ export async function readTokenAccount(
   client: SolanaClient,
   address: PublicKey,
   signal: AbortSignal,
-): Promise<{ readonly owner: string; readonly isFrozen: boolean } | undefined> {
+): Promise<{ readonly owner: string; readonly amount: bigint; readonly isFrozen: boolean } | undefined> {
   const account = await client.ask((connection) => connection.getAccountInfo(address), signal);
   if (account?.owner.toBase58() !== TOKEN_PROGRAM) return undefined;
   const { data } = account;
-  return { owner: base58.encode(data.subarray(OWNER_AT, AMOUNT_AT)), isFrozen: data[STATE_AT] === FROZEN };
+  const owner = base58.encode(data.subarray(OWNER_AT, AMOUNT_AT));
+  return { owner, amount: data.readBigUInt64LE(AMOUNT_AT), isFrozen: data[STATE_AT] === FROZEN };
 }

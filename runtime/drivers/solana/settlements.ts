@@ -4,6 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
 import { sumOwnTransfers } from "./own-transfers.ts";
+import { readTokenAccount } from "./receiver.ts";
 import { readLanded, type SeenMessages, searchMessage } from "./settlements-search.ts";
 
 export interface SolanaSettlementsOptions {
@@ -80,11 +81,13 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     return { ...sighting, slot };
   }
 
-  /** The owner's balance over all its accounts of the mint. */
-  async function balance(payer: string, { asset }: PaymentRequirements, signal: AbortSignal): Promise<bigint> {
+  /** The balance of a token account, or of an owner over all its accounts of the mint. */
+  async function balance(holder: string, { asset }: PaymentRequirements, signal: AbortSignal): Promise<bigint> {
     const { PublicKey } = await import("@solana/web3.js");
+    const owner = new PublicKey(holder);
+    const account = await readTokenAccount(client, owner, signal);
+    if (account) return account.amount;
     const filter = { mint: new PublicKey(asset) };
-    const owner = new PublicKey(payer);
     const { value } = await client.ask((node) => node.getParsedTokenAccountsByOwner(owner, filter), signal);
     return value.reduce((sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount), 0n);
   }

@@ -1,3 +1,4 @@
+import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from "@solana/web3.js";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createExposure, type Exposure, type UnsettledCall } from "../../../runtime/core/payments/exposure.ts";
@@ -9,6 +10,18 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const PAYER = "0xAbCdEf0000000000000000000000000000000001";
 const NETWORK = "eip155:8453";
+
+/** A payload of SPL Token's TransferChecked. */
+function toTransfer(source: PublicKey, authority: PublicKey): { readonly transaction: string } {
+  const keys = [source, PublicKey.default, PublicKey.default, authority].map((pubkey, at) => {
+    return { pubkey, isSigner: at === 3, isWritable: at === 0 };
+  });
+  const programId = new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
+  const instructions = [new TransactionInstruction({ programId, keys, data: Buffer.alloc(10, 12) })];
+  const [payerKey, recentBlockhash] = [Keypair.generate().publicKey, PublicKey.default.toBase58()];
+  const message = new TransactionMessage({ payerKey, recentBlockhash, instructions }).compileToV0Message();
+  return { transaction: Buffer.from(new VersionedTransaction(message).serialize()).toString("base64") };
+}
 
 describe("what a payer has in flight", () => {
   let time: FrozenTime;
@@ -36,7 +49,7 @@ describe("what a payer has in flight", () => {
   const toCall = (amount: string, more: Partial<UnsettledCall> = {}): UnsettledCall => ({
     key: String(++nonce),
     payer: PAYER,
-    payment: { authorization: {} } as UnsettledCall["payment"],
+    payment: { authorization: {}, payload: {} } as UnsettledCall["payment"],
     lifeMs: 60_000,
     offer: { scheme: "exact", network: NETWORK, asset: "0x1", amount, payTo: "0x2", maxTimeoutSeconds: 300, extra: {} },
     ...more,
@@ -91,9 +104,9 @@ describe("what a payer has in flight", () => {
     held = 3000n;
     await begin("1000");
     await begin("1000");
-    exposure.spent(PAYER, toCall("1000").offer);
+    exposure.spent(toCall("1000"));
     expect(await begin("1"), "2001 of 3000 - 1000").to.equal("rate-limited 2");
-    exposure.spent("0x99", toCall("1000").offer);
+    exposure.spent(toCall("1000", { payer: "0x99" }));
   });
 
   it("is one account's, however its address is written, and each asset's alone", async () => {
@@ -102,6 +115,22 @@ describe("what a payer has in flight", () => {
     expect(await begin("1", { payer: PAYER.toLowerCase() })).to.equal("rate-limited 2");
     expect(await begin("1000", { offer: { ...toCall("1000").offer, asset: "0x9" } })).to.equal("in flight");
     expect(await begin("1000", { payer: "0x99" })).to.equal("in flight");
+  });
+
+  it("is that of the token account that pays on Solana, whoever has signed", async () => {
+    const [account, ...signers] = [1, 2, 3].map(() => Keypair.generate().publicKey);
+    const asked: string[] = [];
+    rail.script.balance = (holder) => {
+      asked.push(holder);
+      return 2000n;
+    };
+    const begun: string[] = [];
+    for (const signer of [...signers, ...signers]) {
+      const payment = { ...toCall("1").payment, payload: toTransfer(account!, signer) };
+      begun.push(await begin("1000", { payer: signer.toBase58(), payment }));
+    }
+    expect(begun).to.deep.equal(["in flight", "in flight", "rate-limited 2", "rate-limited 2"]);
+    expect(new Set(asked)).to.deep.equal(new Set([account!.toBase58()]));
   });
 
   it("is rounded up, and the balance down, where a token has more than six decimals", async () => {

@@ -48,8 +48,11 @@ export function openNode(payer: PublicKey, listed: readonly Listed[]) {
     isValid: [true, true],
     blockTime: Number.MAX_SAFE_INTEGER as number | null,
     slot: SLOT,
+    /** What is at every address. */
+    account: null as { readonly owner: PublicKey; readonly data: Buffer } | null,
   };
   const node = {
+    getAccountInfo: async () => state.account,
     async getSignaturesForAddress(
       address: PublicKey,
       { limit, before, minContextSlot }: { limit: number; before?: string; minContextSlot: number },

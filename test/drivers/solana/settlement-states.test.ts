@@ -1,4 +1,4 @@
-import { type Connection, Keypair } from "@solana/web3.js";
+import { type Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { expect } from "chai";
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import type { SolanaClient } from "../../../runtime/drivers/solana/client.ts";
@@ -178,7 +178,12 @@ describe("what became of a payment on Solana", () => {
     expect(await thrown(reader.find(none, offer, never))).to.have.property("code", "internal");
   });
 
-  it("is preceded by a balance: all that the payer holds of the token", async () => {
-    expect(await open([]).reader.balance(payer.toBase58(), offer, never)).to.equal(7n);
+  it("is preceded by a balance: all that the payer holds of the token, or what one account holds", async () => {
+    const { state, reader } = open([]);
+    expect(await reader.balance(payer.toBase58(), offer, never)).to.equal(7n);
+    const data = Buffer.alloc(165);
+    data.writeBigUInt64LE(5n, 64);
+    state.account = { owner: new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"), data };
+    expect(await reader.balance(payer.toBase58(), offer, never), "of a token account").to.equal(5n);
   });
 });
