@@ -51,11 +51,16 @@ export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): Fr
         const used = calls === 1 ? "free call of this wallet is used" : `${calls} free calls of this wallet are used`;
         return `the ${used} until the next ${per} (UTC)`;
       }
-      if ((await begunByWallet(1)) > BEGUN_PER_CALL * calls) {
-        await giveBack();
-        return `too many free calls of this wallet have failed; there are more in the next ${per} (UTC)`;
+      try {
+        if ((await begunByWallet(1)) > BEGUN_PER_CALL * calls) {
+          await giveBack();
+          return `too many free calls of this wallet have failed; there are more in the next ${per} (UTC)`;
+        }
+        if ((await countIn("site", "day")(1)) <= mostPerDay) return giveBack;
+      } catch (error) {
+        await giveBack().catch(() => {}); // Without the store, the call counts.
+        throw error;
       }
-      if ((await countIn("site", "day")(1)) <= mostPerDay) return giveBack;
       await Promise.all([giveBack(), begunByWallet(-1)]);
       return SITE_USED;
     },

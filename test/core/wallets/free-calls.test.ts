@@ -2,6 +2,7 @@ import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x";
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { Problem } from "../../../runtime/api/problem.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -164,6 +165,20 @@ describe("free calls", () => {
     for (let turn = 0; turn < 4; turn += 1) expect((await visit()).status).to.equal(500);
     shop.handler = undefined;
     expect((await visit()).status).to.equal(200);
+  });
+
+  it("do not count when the store fails before the call has begun", async () => {
+    const visit = newVisitor();
+    const { incr } = shop.store;
+    for (const counter of [/:begun:/, /:site:/]) {
+      shop.store.incr = async (key, ...more) => {
+        if (counter.test(key)) throw new Problem("unavailable", "The store is busy");
+        return incr(key, ...more);
+      };
+      expect((await visit()).status).to.equal(503);
+    }
+    shop.store.incr = incr;
+    expect([(await visit()).status, (await visit()).status]).to.deep.equal([200, 200]);
   });
 
   it("are not a way to have failing work done without end", async () => {
