@@ -143,10 +143,10 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
   const watched = { railStatuses, distrusted: trust.distrusted, isSandbox: options.sandbox !== undefined };
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
-  const onEnded = (job: JobRecord, state: JobEnd["state"]): void => {
-    payments.trials.ended(job, state);
-    options.monitor?.jobEnded(job.service, state);
-    const what = state === "DELIVERED" ? "job:delivered" : "job:failed";
+  const onEnded = (job: JobRecord, end: JobEnd): void => {
+    payments.trials.ended(job, end);
+    options.monitor?.jobEnded(job.service, end.state);
+    const what = end.state === "DELIVERED" ? "job:delivered" : "job:failed";
     bookkeeping.counters.tallies.count({ service: job.service, door: "rest", rail: "", what });
   };
   const told = { onFailed: webhooks.jobFailed, onEnded };

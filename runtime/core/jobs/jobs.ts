@@ -69,7 +69,7 @@ export interface JobsDeps {
   /** Called for each job that has failed for good; repeated while it rejects. */
   readonly onFailed?: ((job: FailedJob) => Promise<void>) | undefined;
   /** Called for each recorded end, in the process that has recorded it. */
-  readonly onEnded?: ((job: JobRecord, state: JobEnd["state"]) => void) | undefined;
+  readonly onEnded?: ((job: JobRecord, end: JobEnd) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Without a trailing slash. */
@@ -240,7 +240,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     const { id, service } = job;
     const counts = await records.end(id, proposed);
     log.info("job.ended", { job: id, service, state: counts.state });
-    deps.onEnded?.(job, counts.state);
+    deps.onEnded?.(job, counts);
     return counts;
   }
 }

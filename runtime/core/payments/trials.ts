@@ -18,8 +18,8 @@ export interface Trials {
   delivered(service: string, buyer: string | undefined): void;
   /** The first run of a payment's work failed. @param service its id */
   failed(service: string, buyer: string | undefined): void;
-  /** A job ended: delivered, or failed for good. Failures of free jobs do not count. */
-  ended(job: Pick<JobRecord, "service" | "begun">, state: JobEnd["state"]): void;
+  /** A job ended. Failures of free jobs do not count, nor do those of jobs that the service does not take any more. */
+  ended(job: Pick<JobRecord, "service" | "begun">, end: JobEnd): void;
   /** The reason, a sentence, why a service rests for all buyers; undefined while it is sold. @param service its id */
   reasonAgainst(service: string): string | undefined;
 }
@@ -109,11 +109,11 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
       const { count } = trial.all;
       if (count === mostOf(service)) log.error("service.rests", { service, failures: count });
     },
-    ended({ service, begun }, state) {
+    ended({ service, begun }, end) {
       const paid = begun?.payment;
       const buyer = paid?.payer ? payerOf(paid.payer, paid) : undefined;
-      if (state !== "FAILED") trials.delivered(service, buyer);
-      else if (paid) trials.failed(service, buyer);
+      if (end.state !== "FAILED") trials.delivered(service, buyer);
+      else if (paid && !end.isWithdrawn) trials.failed(service, buyer);
     },
     reasonAgainst(service) {
       const all = known.get(service)?.all;

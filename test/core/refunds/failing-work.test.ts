@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import type { JobRecord } from "../../../runtime/core/jobs/records.ts";
+import type { JobEnd, JobRecord } from "../../../runtime/core/jobs/records.ts";
 import { createTrials } from "../../../runtime/core/payments/trials.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
@@ -112,28 +112,37 @@ describe("jobs that are paid and always fail", () => {
     const payment = { ...settled, payer: walletOf(buyer) };
     return { service: "dig", begun: { at: 0, payment } };
   };
+  const FAILED: JobEnd = { state: "FAILED", at: 0, error: "It fell" };
+  const DELIVERED: JobEnd = { state: "DELIVERED", at: 0, deliverable: {} };
   const buyerOf = (buyer: number): string => `eip155:8453:${walletOf(buyer)}`;
 
   it("are sold no more after twenty buyers' jobs in a row, until one is delivered", () => {
     const trials = createTrials({ services: [service], clock: { now: () => 0 }, log: silentLog });
-    for (let buyer = 1; buyer <= 19; buyer += 1) trials.ended(jobOf(buyer), "FAILED");
-    trials.ended(jobOf(19), "FAILED");
-    trials.ended({ service: "dig", begun: { at: 0, payment: null } }, "FAILED");
+    for (let buyer = 1; buyer <= 19; buyer += 1) trials.ended(jobOf(buyer), FAILED);
+    trials.ended(jobOf(19), FAILED);
+    trials.ended({ service: "dig", begun: { at: 0, payment: null } }, FAILED);
     trials.enter(service, buyerOf(21));
-    trials.ended(jobOf(20), "FAILED");
+    trials.ended(jobOf(20), FAILED);
     expect(() => trials.enter(service, buyerOf(21))).to.throw(Problem, "The work of the last 20 buyers has failed");
     expect(trials.reasonAgainst("dig")).to.match(/^The work of the last 20 buyers/);
-    trials.ended(jobOf(3), "DELIVERED");
+    trials.ended(jobOf(3), DELIVERED);
     trials.enter(service, buyerOf(21));
   });
 
   it("are not sold to one for whom twenty have failed", () => {
     const trials = createTrials({ services: [service], clock: { now: () => 0 }, log: silentLog });
     for (let at = 0; at < 20; at += 1) {
-      trials.ended(jobOf(1), "FAILED");
-      trials.ended(jobOf(2), "DELIVERED");
+      trials.ended(jobOf(1), FAILED);
+      trials.ended(jobOf(2), DELIVERED);
     }
     expect(() => trials.enter(service, buyerOf(1))).to.throw(Problem, "20 payments of this buyer");
     trials.enter(service, buyerOf(2));
+  });
+
+  it("are still sold where those in line were for another form of the service, which a new set has changed", () => {
+    const trials = createTrials({ services: [service], clock: { now: () => 0 }, log: silentLog });
+    for (let buyer = 1; buyer <= 20; buyer += 1) trials.ended(jobOf(buyer), { ...FAILED, isWithdrawn: true });
+    trials.enter(service, buyerOf(21));
+    expect(trials.reasonAgainst("dig")).to.equal(undefined);
   });
 });
