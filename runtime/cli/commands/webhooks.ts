@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { Problem } from "../../api/problem.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toColumns } from "../columns.ts";
 import { loadStorePlace } from "../config/server-store.ts";
@@ -57,7 +58,14 @@ export function addWebhookCommands(program: Command): void {
     });
 }
 
+/** @throws Problem `bad-request` where its file does not tell the receivers: their messages would be left out unsaid. */
 async function loadSite(dir: string | undefined): Promise<SiteManifest> {
   const { loadSet } = await import("../set/load.ts");
-  return (await loadSet(toShop(dir))).site;
+  const { site, faults } = await loadSet(toShop(dir));
+  const isRead = Object.keys(site).length > 0;
+  const fault = faults.find(({ file, message }) => file === SITE && (!isRead || /^webhooks\b/.test(message)));
+  if (fault) throw new Problem("bad-request", `${SITE}: ${fault.message}`);
+  return site;
 }
+
+const SITE = "manifests/_site.yaml";

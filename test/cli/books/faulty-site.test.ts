@@ -8,7 +8,7 @@ import { site } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
 
-describe("payphone sales beside a folder that is being edited", () => {
+describe("payphone sales and webhooks beside a folder that is being edited", () => {
   const dir = createFolder();
   const sale = toSale({ at: Date.UTC(2026, 0, 1) });
   before(async () => {
@@ -18,11 +18,12 @@ describe("payphone sales beside a folder that is being edited", () => {
     await store.close();
   });
 
-  const told = async (written: unknown, ...args: string[]): Promise<string> => {
-    writeFileSync(join(dir, "manifests/_site.yaml"), stringify(written));
-    const { out, err } = await runPayphone(["sales", "--dir", dir, ...args], { PAYPHONE_DATA_DIR: join(dir, "data") });
+  const run = async (text: string, ...command: string[]): Promise<string> => {
+    writeFileSync(join(dir, "manifests/_site.yaml"), text);
+    const { out, err } = await runPayphone([...command, "--dir", dir], { PAYPHONE_DATA_DIR: join(dir, "data") });
     return out + err;
   };
+  const told = (written: unknown, ...args: string[]): Promise<string> => run(stringify(written), "sales", ...args);
 
   it("says what is faulty in the rails or the books of its site", async () => {
     const faulty = [{ books: { keep_days: "abc" } }, { books: { own: 18 } }, { rails: [{ id: "base" }] }];
@@ -41,5 +42,17 @@ describe("payphone sales beside a folder that is being edited", () => {
       expect(await told(short, "--from", "2026-01-01", ...format)).to.include(missing);
     expect(await told(short, "--from", new Date().toISOString())).not.to.include(missing);
     expect(await told(short)).not.to.include(missing);
+  });
+
+  it("says what is faulty in the receivers of its site, and not that no message waits for them", async () => {
+    const webhooks = [{ id: "accounts", url: "https://accounts.example.com", secrets: "HOOK_SECRET" }];
+    const wrong = /^payphone: manifests\/_site\.yaml: webhooks\[0\]\.secrets?: .*\n$/;
+    for (const command of [["webhooks"], ["webhooks", "resend", "--given-up"]]) {
+      expect(await run(stringify({ ...site, webhooks }), ...command)).to.match(wrong);
+      expect(await run("name: [", ...command)).to.match(/^payphone: manifests\/_site\.yaml: Flow sequence .*\n$/);
+      expect(await run(stringify({ ...site, limits: 5 }), ...command)).to.match(
+        /^no message waits|^0 messages are queued/,
+      );
+    }
   });
 });
