@@ -63,6 +63,8 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   connection.on("error", complain);
   const queues = new Map<string, Queue>();
   const workers = new Map<string, Worker>();
+  /** The ends of workers that take no more jobs. */
+  let ending: readonly Promise<void>[] = [];
   /** The services whose jobs this process takes. */
   const taken = new Set<string>();
   /** Keyed by the job's id. */
@@ -114,23 +116,27 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     async drain() {
       void waits.close();
       taken.clear();
-      const working = [...workers.values()];
-      workers.clear();
-      await Promise.all(working.map((worker) => worker.close().catch(complain)));
+      endAll();
+      await Promise.all(ending);
     },
     async close() {
       closing.abort();
       void waits.close();
       void watch.close();
       reconnection.stop();
-      // At once, so that no worker takes a job again that has just returned to the queue.
-      const closed = Promise.all([...workers.values()].map((worker) => worker.close().catch(complain)));
+      endAll(); // At once, so that no worker takes a job again that has just returned to the queue.
+      const closed = Promise.all(ending);
       await Promise.all([...turns.values()].map(({ over }) => over));
       // Without Redis, closing would wait for ever; the locks then expire, as after a crash.
       await answered(closed).catch(complain);
       if (client.isOpen) reconnection.end(client);
     },
   };
+
+  function endAll(): void {
+    ending = [...ending, ...[...workers.values()].map((worker) => worker.close().catch(complain))];
+    workers.clear();
+  }
 
   function countOf(service: string): Promise<number> {
     return queueOf(service).getJobCountByTypes("waiting", "active", "delayed");

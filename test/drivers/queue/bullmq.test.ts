@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@keyv/redis";
 import { createNodeRedisClient, Queue } from "bullmq";
 import { expect } from "chai";
-import type { QueuedJob } from "../../../runtime/core/jobs/queue.ts";
+import type { JobQueue, QueuedJob, Turn } from "../../../runtime/core/jobs/queue.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
 import { endLongWaits } from "../../../runtime/drivers/queue/bullmq-waits.ts";
@@ -29,6 +29,12 @@ withRedis.describe("jobs in Redis", () =>
   }),
 );
 
+const isAdded = (queue: JobQueue, id: string): Promise<boolean> =>
+  queue.add({ id, service: "one", at: 1 }).then(
+    () => true,
+    () => false,
+  );
+
 withRedis.describe("a line of jobs in Redis", () => {
   let redis: TestRedis;
   beforeEach(async () => {
@@ -49,8 +55,7 @@ withRedis.describe("a line of jobs in Redis", () => {
     it(`gives a job its turn, and shows it, also where its ${field} in Redis were damaged by hand`, async () => {
       const { queue, close } = await openTestQueue({ redisUrl: redis.url });
       const ids = ["job-1", "job-2", "job-3"];
-      const client = createClient({ url: redis.url });
-      await client.connect();
+      const client = await createClient({ url: redis.url }).connect();
       const add = async (): Promise<void> => {
         for (const id of ids) await queue.add({ id, service: "one", at: 1 });
         const [key] = await client.keys("*:one:job-2");
@@ -137,12 +142,7 @@ withRedis.describe("a line of jobs in Redis", () => {
       queue.add({ id: `job-${count}`, service: "one", at: 1 }).catch(() => {});
     }, 200);
     await expectUnavailable(queue.add({ id: "first", service: "one", at: 1 }));
-    const add = () =>
-      queue.add({ id: "last", service: "one", at: 1 }).then(
-        () => true,
-        () => false,
-      );
-    await eventually(add).finally(() => clearInterval(adding));
+    await eventually(() => isAdded(queue, "last")).finally(() => clearInterval(adding));
     await eventually(async () => (await queue.count("one")) === 0);
     await close();
     await proxy.stop();
@@ -155,12 +155,7 @@ withRedis.describe("a line of jobs in Redis", () => {
     proxy.intervene(() => (++count === 1 ? "mute" : "pass"));
     proxy.cut();
     await eventually(() => count > 0);
-    const add = () =>
-      queue.add({ id: "job-1", service: "one", at: 1 }).then(
-        () => true,
-        () => false,
-      );
-    await eventually(add);
+    await eventually(() => isAdded(queue, "job-1"));
     await close();
     await proxy.stop();
   });
@@ -205,6 +200,22 @@ withRedis.describe("a line of jobs in Redis", () => {
     expect(isOver).to.equal(true);
   });
 
+  it("gives back what is at work when it is closed, also where it takes no more jobs since", async () => {
+    const { queue, close } = await openTestQueue({ redisUrl: redis.url });
+    const client = await createClient({ url: redis.url }).connect();
+    const began = Promise.withResolvers<void>();
+    const untilStopped: Turn = (_job, signal) => {
+      began.resolve();
+      return once(signal, "abort").then(() => ({ retryInMs: 0 }));
+    };
+    queue.start(untilStopped, ["one"]);
+    await queue.add({ id: "job-1", service: "one", at: 1 });
+    await began.promise;
+    void queue.drain();
+    await close();
+    expect(await client.lLen("payphone-jobs:one:active").finally(() => client.destroy())).to.equal(0);
+  });
+
   it("keeps its connection while there are no jobs, which is no outage to be logged", async () => {
     const { close } = await openTestQueue({ redisUrl: redis.url });
     await untilPinged(redis.url);
@@ -218,8 +229,7 @@ withRedis.describe("a line of jobs in Redis", () => {
   });
 
   it("finds the jobs that an earlier version has left", async () => {
-    const client = createClient({ url: redis.url });
-    await client.connect();
+    const client = await createClient({ url: redis.url }).connect();
     const before = new Queue("one", { connection: createNodeRedisClient(client), prefix: "payphone-jobs" });
     await before.add("job", { at: 5 }, { jobId: "job-1", removeOnComplete: true, removeOnFail: true });
     await before.close();
