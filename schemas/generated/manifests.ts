@@ -258,7 +258,7 @@ export interface Manifest {
      */
     deadline_seconds: number;
     /**
-     * How many attempts may fail for transient reasons before the job has failed. One that a restart or crash cut off does not count, and is repeated.
+     * How many attempts may fail for transient reasons before the job has failed. One that a restart or crash cut off does not count, and is repeated, until a job has begun 25 times.
      */
     attempts: number;
     /**
