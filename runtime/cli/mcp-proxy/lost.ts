@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PaymentPayload } from "@x402/core/types";
 import { digestOf } from "../../core/digest.ts";
@@ -93,6 +93,7 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
     keep(call, signed, signal) {
       try {
         makeFolder(dir, 0o700);
+        sweep(dir, now());
         const file = newFile(call);
         write(file, asOurs(signed));
         return send(file, signed, signal);
@@ -130,6 +131,18 @@ function list(dir: string, prefix: string): readonly string[] {
   } catch {
     return []; // Nothing was kept yet.
   }
+}
+
+/** Longer than any payment can be used: `openPayer` signs for a day at most. */
+const USELESS_MS = 2 * 24 * 60 * 60_000;
+
+/** Deletes what is left of payments that are of no use any more, such as those whose call was never repeated. */
+function sweep(dir: string, now: number): void {
+  for (const name of readdirSync(dir).filter((one) => /^payment-.*\.json(?:\.part)?$/.test(one)))
+    tried(() => {
+      const file = join(dir, name);
+      if (now - statSync(file).mtimeMs > USELESS_MS) rmSync(file, { force: true });
+    });
 }
 
 /** Whether the folder takes a change. A payment that was sent is told of all the same. */

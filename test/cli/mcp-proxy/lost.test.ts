@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
@@ -182,5 +182,20 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     const [other = ""] = readdirSync(stage.spending).filter((one) => one.startsWith("payment-"));
     mkdirSync(join(stage.spending, `${other}.part`));
     expect(await unknown).to.equal("settlement-unknown");
+  });
+
+  it("is deleted by a later one once it is of no use to anybody, whatever it was for", async () => {
+    const names = ["payment-of-another-call-1.json", "payment-of-another-call-2.json.part", "2026-11-30.jsonl"];
+    for (const days of [1, 3]) {
+      const at = new Date(stage.now - days * 24 * 60 * 60_000);
+      for (const name of names) {
+        writeFileSync(join(stage.spending, name), "{}");
+        utimesSync(join(stage.spending, name), at, at);
+      }
+      await stage.open(60_000)();
+      expect(readdirSync(stage.spending).sort(), `${days} days old`).to.deep.equal(
+        (days === 1 ? names : names.slice(-1)).toSorted(),
+      );
+    }
   });
 });
