@@ -87,8 +87,9 @@ function toExitCode(error: unknown): number {
     console.error(error.message.includes("\n") ? error.message : `payphone: ${withReason(error)}`);
     return exitCodeOf(error.code);
   }
-  const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
-  if (path !== undefined || code === "ENOSPC" || code === "EDQUOT")
+  const { code, message, name, path, stack, syscall } = error as NodeJS.ErrnoException;
+  if (name === "AbortError") console.error("payphone: interrupted");
+  else if (path !== undefined || code === "ENOSPC" || code === "EDQUOT")
     console.error(`payphone: ${message}`); // A file or folder that the system refuses, or a full disk.
   else if (syscall === "uv_cwd") console.error("payphone: the current folder was removed: change to another one");
   else if (code === "ERR_MODULE_NOT_FOUND")
