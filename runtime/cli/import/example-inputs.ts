@@ -1,4 +1,5 @@
 import type { JsonSchema } from "json-schema-faker";
+import { isSameJson } from "../../core/digest.ts";
 import { hasExactIntegers, isObject, type JsonObject } from "../../core/json.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile } from "../../core/schema/validator.ts";
@@ -48,7 +49,7 @@ export async function findExample(
 ): Promise<FoundExample> {
   const compiled = compileBoth(terms);
   const fits = (part: "input" | "output", value: unknown): boolean => {
-    if ((part === "input" && !isObject(value)) || !hasExactIntegers(value)) return false;
+    if ((part === "input" && !isObject(value)) || !hasExactIntegers(value) || !isSameJson(value, value)) return false;
     const draft = {
       file: "",
       data: { examples: [{ input: {}, [part]: value }] },

@@ -1,5 +1,5 @@
 import type { Fault, Position, SourceFile } from "../../core/set/faults.ts";
-import type { Reading } from "./read-yaml.ts";
+import { HALF_CHARACTER, type Reading } from "./read-yaml.ts";
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],":]+/g;
 
@@ -18,7 +18,7 @@ export function readJson(file: string, written: string): Reading {
     const message = (error as Error).message.replace(/(?:,? \.{0,3}".*| in JSON at position .*)$/s, "");
     return { faults: [{ file, ...place, code: "syntax-error", message }] };
   }
-  const { values, keys, twice } = scan(text);
+  const { values, keys, twice, broken } = scan(text);
   const source: SourceFile = {
     file,
     data,
@@ -35,6 +35,7 @@ export function readJson(file: string, written: string): Reading {
     const message = `${key}: stands in the object twice, first in line ${placeAt(first).line}`;
     return { file, ...placeAt(offset), code: "duplicate-key", message };
   });
+  for (const offset of broken) faults.push({ file, ...placeAt(offset), code: "bad-text", message: HALF_CHARACTER });
   return { source, faults };
 }
 
@@ -68,15 +69,18 @@ interface Scan {
   readonly values: Map<string, number>;
   readonly keys: Map<string, number>;
   readonly twice: { readonly key: string; readonly first: number; readonly offset: number }[];
+  /** The offsets of the texts with half a surrogate pair. */
+  readonly broken: number[];
 }
 
 /** Scans the tokens of valid JSON. */
 function scan(text: string): Scan {
-  const found: Scan = { values: new Map(), keys: new Map(), twice: [] };
+  const found: Scan = { values: new Map(), keys: new Map(), twice: [], broken: [] };
   const path: string[] = [];
   const open: ("object" | "array")[] = [];
   let expectsKey = false;
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (token.startsWith('"') && !(JSON.parse(token) as string).isWellFormed()) found.broken.push(index);
     if (token === "}" || token === "]") {
       if (open.pop() === "array" || !expectsKey) path.pop();
       expectsKey = false;

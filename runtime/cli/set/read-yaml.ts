@@ -21,6 +21,9 @@ export interface Reading {
 }
 
 const MOST_ALIASES = 100;
+/** Such a text has no canonical form (RFC 8785), by which sets are compared and calls are told apart. */
+export const HALF_CHARACTER =
+  "this text has half of a character in it (a lone surrogate); complete it, or leave it out";
 
 /** Reads YAML 1.2 strictly: one document, no duplicate keys, no unknown tags, no circular or exploding aliases. */
 export function readYaml(file: string, text: string): Reading {
@@ -51,6 +54,7 @@ export function readYaml(file: string, text: string): Reading {
   );
   for (const { range, source, value } of findRounded(document))
     faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
+  for (const { range } of findBroken(document)) faults.push(faultOf(range?.[0] ?? 0, "bad-text", HALF_CHARACTER));
   keepWritten(document);
   const source: SourceFile = {
     file,
@@ -110,6 +114,16 @@ function findRounded(document: Document.Parsed): readonly Scalar[] {
       const { value, source = "" } = node;
       if (isSent && typeof value === "number" && /^-?\d{16,}$/.test(source) && String(value) !== source)
         found.push(node);
+    },
+  });
+  return found;
+}
+
+function findBroken(document: Document.Parsed): readonly Scalar[] {
+  const found: Scalar[] = [];
+  visit(document, {
+    Scalar(_at, node) {
+      if (typeof node.value === "string" && !node.value.isWellFormed()) found.push(node);
     },
   });
   return found;

@@ -28,7 +28,8 @@ export const FAULT_CODES = {
   "bad-schema": "Not a valid JSON Schema (2020-12).",
   "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",
   "bad-sign-in": "`free` where calls are not paid last, or `sign_in` where they are paid.",
-  "bad-text": "Characters that have no place there: titles are printable ASCII, descriptions Latin-1.",
+  "bad-text":
+    "Characters that have no place there: titles are printable ASCII, descriptions Latin-1, and no text has half of a character.",
   "bad-upstream": "An upstream whose credential is sent in no place, or in two.",
   "bad-url": "Not an absolute http(s) URL.",
   "bad-value": "Not one of the words that are allowed here.",

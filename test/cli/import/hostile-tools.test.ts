@@ -33,6 +33,8 @@ describe("an import of hostile tools", () => {
       toTool("a\u001b[2J\nprice: 0", {}, { title: "T\r\nid: y", description: "d\0\nhandler: a.b <script>x</script>" }),
       toTool("file", { properties: { a: { $ref: "file:///etc/passwd" } } }),
       toTool("deep", nest(400)),
+      toTool("cut", { properties: { a: { type: "string", description: "cut \ud83d" } } }),
+      toTool("half", { properties: { a: { const: "cut \ud83d" } } }),
     );
     const command = { server: [site.url], dir, tools: [], upstream: "evil", variables: [], env: {}, isDryRun: false };
     try {
@@ -41,11 +43,12 @@ describe("an import of hostile tools", () => {
       expect(table.report + report).to.not.match(/[^\P{Cc}\n]/u);
       expect(report)
         .to.include("deep: its schema is nested too deeply")
+        .and.include("half: it would not pass the check: this text has half of a character in it")
         .and.include("file: its reference file:///etc/");
     } finally {
       await site.close();
     }
-    expect(await namesIn(dir)).to.have.members(["evil_x", "evil_proto", "evil_a_2_j_price_0"]);
+    expect(await namesIn(dir)).to.have.members(["evil_x", "evil_proto", "evil_a_2_j_price_0", "evil_cut"]);
     expect(await manifestOf(dir, "evil_a_2_j_price_0")).to.deep.include({
       title: "T id: y",
       description: "d handler: a.b x",

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { importAll, namesIn, openShop, refusal, textsOf } from "./shop.ts";
+import { faultsOf, importAll, importDocument, manifestOf, namesIn, openShop, refusal, textsOf } from "./shop.ts";
 
 const SECRET = { a: { type: "object", properties: { of_somebody_else: { type: "string" } } } };
 
@@ -121,5 +121,24 @@ describe("an import of a hostile document", () => {
       await importAll(dir, join(dir, "api.json"));
       expect((await textsOf(dir))["manifests/hostile_take.yaml"], word).to.match(/ list:\n +type: array\n/);
     }
+  });
+
+  it("takes texts that were cut within a character, leaves out what is checked by one, and goes on", async () => {
+    const answer = (schema: object, example = {}): Record<string, unknown> => ({
+      responses: { 200: { content: { "application/json": { schema, example } } } },
+    });
+    const properties = { a: { type: "string", title: "cut \ud83d", description: "cut \ud83d" } };
+    const { dir, report } = await importDocument({
+      said: { summary: "cut \ud83d", ...answer({ type: "object", properties }) },
+      shown: answer({ type: "object" }, { a: "cut \ud83d" }),
+      checked: answer({ type: "object", properties: { a: { enum: ["cut \ud83d"] } } }),
+    });
+    expect(await namesIn(dir)).to.have.members(["shelf_said", "shelf_shown"]);
+    expect(report).to.include("- checked: it would not pass the check: this text has half of a character in it");
+    expect(await manifestOf(dir, "shelf_said")).to.have.nested.property(
+      "output.properties.a.description",
+      "cut \ufffd",
+    );
+    expect(await faultsOf(dir)).to.deep.equal([]);
   });
 });

@@ -23,6 +23,7 @@ import {
   toTitle,
 } from "../names.ts";
 import { createPointers } from "../openapi/pointers.ts";
+import { withWholeTexts } from "../openapi/read-text.ts";
 import { createSchemaBook, type SchemaBook } from "../openapi/schema-book.ts";
 import { toBodyBytes } from "../openapi/service.ts";
 
@@ -91,9 +92,10 @@ interface ToolTerms {
 }
 
 function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
-  const { name, description = "", inputSchema, outputSchema } = tool;
+  const { name, description = "" } = tool;
   if (tool.execution?.taskSupport === "required") throw new Refused("it runs as a task only, which cannot be sold");
-  if (isDeep([inputSchema, outputSchema])) throw new Refused("its schema is nested too deeply");
+  if (isDeep([tool.inputSchema, tool.outputSchema])) throw new Refused("its schema is nested too deeply");
+  const [inputSchema, outputSchema] = [withWholeTexts(tool.inputSchema), withWholeTexts(tool.outputSchema)];
   const input = toBook(inputSchema, upstream, `${name} input`);
   const output = outputSchema === undefined ? undefined : toBook(outputSchema, upstream, `${name} output`);
   const taken = input.fileOf(inputSchema, "input") ?? toObjectSchema(input.convert(inputSchema, "input"));

@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { parseDocument } from "yaml";
 import { Problem } from "../../../api/problem.ts";
-import { isDeep } from "../../../core/json.ts";
+import { isDeep, isObject } from "../../../core/json.ts";
 import { readBounded } from "../../../drivers/http/bounded-body.ts";
 
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -48,7 +48,22 @@ export async function readRemote(url: string, redirect: "follow" | "error" = "fo
 export function parseText(text: string, location: string): unknown {
   const data = parseAny(text, location);
   if (isDeep(data)) throw new Problem("bad-request", `${location} is nested too deeply, or contains itself`);
-  return data;
+  return HALF.test(text) ? withWholeTexts(data) : data;
+}
+
+/** A surrogate that is written as an escape; as itself, half of a character cannot stand in a file or an answer. */
+const HALF = /\\u(?:0000)?d[89a-f]/i;
+const SAID = ["title", "summary", "description"];
+
+/** Data whose descriptions have no half of a character in them, as programs leave that cut texts to a length. */
+export function withWholeTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withWholeTexts);
+  if (!isObject(value)) return value;
+  const parts = Object.entries(value).map(([key, part]) => {
+    const isSaid = typeof part === "string" && SAID.includes(key);
+    return [key, isSaid ? part.toWellFormed() : withWholeTexts(part)];
+  });
+  return Object.fromEntries(parts);
 }
 
 function parseAny(text: string, location: string): unknown {
