@@ -32,6 +32,7 @@ export function readFields(draft: Draft, part: "input" | "output", schemas: Sche
   const resolve = (node: unknown): JsonObject | undefined => {
     const { name, definition } = (isObject(node) && typeof node.$ref === "string" && parseReference(node.$ref)) || {};
     if (name !== undefined && definition === undefined) return resolve(schemas.documents.get(name));
+    if (node === true) return {};
     return isObject(node) ? node : undefined;
   };
   const look = (node: JsonObject, steps: readonly string[], isCertain: boolean): FieldFacts | undefined => {

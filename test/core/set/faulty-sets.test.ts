@@ -72,5 +72,7 @@ describe("a sound set", () => {
 
   it("has no faults when it is somebody else's service", async () => {
     expect(await checkDir(await makeDirectory(FX))).to.deep.equal([]);
+    const any = edit(FX, "manifests/fx.yaml", "note: { type: string }", "note: true");
+    expect(await checkDir(await makeDirectory(any)), "a field of any value").to.deep.equal([]);
   });
 });
