@@ -1,6 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
+import { CREDENTIAL } from "../../core/proxy/credential.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import { reasonOf } from "../call/http.ts";
 import type { Env } from "../config/reader.ts";
@@ -66,7 +67,11 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     const options = { dir, upstream: upstream.id, isPriceGiven: price !== undefined, isDryRun };
     const applied = await applyImport({ ...imported, refused }, options);
     const outcome = { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
-    return await recordLive(outcome, applied, { dir, env: isLive && !isDryRun ? command.env : undefined });
+    const env = {
+      ...command.env,
+      ...Object.fromEntries(keysIn(upstream.id, server).map((key) => [key.variable, key.value])),
+    };
+    return await recordLive(outcome, applied, { dir, env: isLive && !isDryRun ? env : undefined });
   } finally {
     await session.close();
   }
@@ -148,8 +153,41 @@ function toEntry(
   if (!isUrl(server))
     return { id, title, mcp: "stdio", command: server, ...(variables.length > 0 && { env: variables }) };
   const place = keyHeader ? { header: keyHeader } : { header: "authorization", scheme: "Bearer" };
-  const credential = key === undefined ? {} : { key: { variable: key, ...place } };
-  return { id, title, mcp: "http", url: server[0], variable: toVariable(id, "URL"), ...credential };
+  const inQuery = keysIn(id, server);
+  const all = [
+    ...(key === undefined ? [] : [{ variable: key, ...place }]),
+    ...inQuery.map(({ variable, query }) => ({ variable, query })),
+  ];
+  const credentials = all.length > 1 ? { keys: all } : all.length > 0 ? { key: all[0] } : {};
+  const url = toBare(server[0] ?? "", inQuery);
+  return { id, title, mcp: "http", url, variable: toVariable(id, "URL"), ...credentials };
+}
+
+interface KeyInQuery {
+  readonly variable: string;
+  readonly query: string;
+  readonly value: string;
+}
+
+const ENDS_AS_CREDENTIAL = /(?:key|token|secret|password)$/i;
+
+/** The credentials in the query of a server's address. The shop names their variables only: its files are committed. */
+function keysIn(id: string, server: readonly string[]): readonly KeyInQuery[] {
+  const { searchParams = [] } = (isUrl(server) && URL.parse(server[0] ?? "")) || {};
+  return [...new Map(searchParams)]
+    .filter(([name, value]) => value !== "" && (CREDENTIAL.test(name) || ENDS_AS_CREDENTIAL.test(name)))
+    .map(([query, value], at) => ({
+      variable: toVariable(id, at === 0 ? "QUERY_KEY" : `QUERY_KEY_${at + 1}`),
+      query,
+      value,
+    }));
+}
+
+function toBare(text: string, keys: readonly KeyInQuery[]): string {
+  if (keys.length === 0) return text;
+  const url = new URL(text);
+  for (const { query } of keys) url.searchParams.delete(query);
+  return url.href;
 }
 
 function toTable(

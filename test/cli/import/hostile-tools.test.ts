@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
+import { parse } from "yaml";
 import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
@@ -75,6 +76,31 @@ describe("an import of hostile tools", () => {
     });
     await runMcpImport({ server, dir: same, ...terms });
     expect(await namesIn(same)).to.include("files_add");
+  });
+
+  it("leaves no credential of its own address in the shop, and says which variable holds it", async () => {
+    const site = await openToolSite("stateless");
+    const dir = await openShop();
+    site.offer(toTool("a"));
+    const server = [`${site.url}?shopApiKey=s3cr3t&tools=a`];
+    const command = { server, dir, tools: [], all: true, upstream: "evil", variables: [], env: {}, isDryRun: false };
+    try {
+      const { report } = await runMcpImport(command);
+      expect(report).to.match(/^ {2}set EVIL_QUERY_KEY, .+ query parameter shopApiKey /m);
+      const texts = await textsOf(dir);
+      expect(JSON.stringify(texts)).to.not.include("s3cr3t");
+      const [entry] = parse(texts["manifests/_site.yaml"] ?? "").upstreams.slice(-1);
+      expect(entry).to.deep.include({
+        url: `${site.url}?tools=a`,
+        key: { variable: "EVIL_QUERY_KEY", query: "shopApiKey" },
+      });
+      await runMcpImport(command);
+      expect(await textsOf(dir)).to.deep.equal(texts);
+      await runMcpImport({ ...command, upstream: "other", key: "OTHER_TOKEN", env: { OTHER_TOKEN: "t" } });
+      expect(await faultsOf(dir)).to.deep.equal([]);
+    } finally {
+      await site.close();
+    }
   });
 
   it("says in one line that a list of tools is none, and takes a name in any script", async () => {
