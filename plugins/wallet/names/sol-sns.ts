@@ -29,20 +29,24 @@ export async function toSnsTarget(accounts: SnsAccounts, keys: SolKeys, findHold
   if (domain.data.length < HEADER_BYTES) return { refusal: "Its entry in SNS is of an unknown form." };
   const owner = readKey(domain.data, OWNER_AT);
   if (token?.data[0] === ACTIVE) return toTokenHolder(keys.tokenMint, findHolder);
-  if (recordV2) return toRecordV2Target(recordV2.data, owner);
+  const target = recordV2 && toRecordV2Target(recordV2.data, owner);
+  if (target) return target;
   if (recordV1 && isSignedV1(recordV1.data, keys.recordV1, owner))
     return { wallet: readKey(recordV1.data, HEADER_BYTES) };
   return toWallet(owner);
 }
 
-/** Layout (SNS-IP 3): two signature kinds (2 × u16), content length (u32), key that set it, key that confirmed it, content. */
-function toRecordV2Target(data: Buffer, owner: string): Promise<SolTarget> | SolTarget {
+/**
+ * Undefined for what a former owner has set, which counts no more.
+ * Layout (SNS-IP 3): two signature kinds (2 × u16), content length (u32), key that set it, key that confirmed it, content.
+ */
+function toRecordV2Target(data: Buffer, owner: string): SolTarget | undefined {
   const content = HEADER_BYTES + 8 + 2 * KEY_BYTES;
   if (data.length < content + KEY_BYTES) return UNCONFIRMED;
   const signed = [data.readUInt16LE(HEADER_BYTES), data.readUInt16LE(HEADER_BYTES + 2)];
   const length = data.readUInt32LE(HEADER_BYTES + 4);
   if (signed.some((kind) => kind !== SIGNED_ON_SOLANA) || length !== KEY_BYTES) return UNCONFIRMED;
-  if (readKey(data, HEADER_BYTES + 8) !== owner) return toWallet(owner); // A former owner set this content.
+  if (readKey(data, HEADER_BYTES + 8) !== owner) return undefined;
   const target = readKey(data, content);
   return readKey(data, content - KEY_BYTES) === target ? { wallet: target } : UNCONFIRMED;
 }

@@ -153,6 +153,8 @@ describe("a .sol name", () => {
       await sns.hold("paid-v1", bob.address);
       await sns.setRecordV1("paid-v1", bob.address, alice);
       expect(await leadOf("paid-v1.sol")).to.equal(bob.address);
+      await sns.setRecordV2("paid-v1", { target: carol.address, setBy: carol.address }); // A former owner's.
+      expect(await leadOf("paid-v1.sol")).to.equal(bob.address);
     });
 
     it("leads to its owner when somebody else has signed the older record, or nobody", async () => {
