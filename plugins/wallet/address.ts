@@ -115,7 +115,12 @@ const toEvm = (digits: string, chainId: string | undefined): WalletAddress => ({
   ...(chainId !== undefined && { chainId }),
 });
 
-const isSolanaKey = (text: string): boolean => BASE58.test(text) && base58.decode(text).length === 32;
+const isSolanaKey = (text: string): boolean =>
+  BASE58.test(text) && !isBech32(text) && base58.decode(text).length === 32;
+
+/** Many bech32 addresses are 32 bytes in base58, too. They have letters of one case alone, which no key of Solana has. */
+const isBech32 = (text: string): boolean =>
+  EITHER_CASE.test(text) && (text === text.toLowerCase() || text === text.toUpperCase());
 
 /** The one EVM address in a text, or the one Solana key in a web address. @param key of a text that holds neither. */
 function readInside(text: string, key: string): WalletAddress {

@@ -106,6 +106,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "bitcoin:bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq?amount=0.1",
     "BITCOIN:BC1QAR0SRRR7XFKVY5L643LYDNW9RE59GTZZWF5MDQ",
   ],
+  "LTC ltc1q73ka9zj5n8vwlmct37uwu8kpckj7gp7f46u8mc": ["LTC: LTC1Q73KA9ZJ5N8VWLMCT37UWU8KPCKJ7GP7F46U8MC"],
   "TRX TGQVLckg1gDZS5wUwPTrPgRG4U8MKC4jcP": ["https://tronscan.org/#/address/TGQVLckg1gDZS5wUwPTrPgRG4U8MKC4jcP"],
   "SOL 4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T": ["SOL 4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"],
 };
@@ -131,6 +132,11 @@ describe("a sanctioned address of another chain, within a text", () => {
       expect(answer).to.include({ wallet: text, sanctions_match: true, recommendation: "block" });
       expect(answer.notes).to.match(/^Sanctioned: .* names an address in it as SOMEBODY's\./);
     });
+
+  it("is found in capitals, as QR codes have it, though it has the form of a Solana key", async () => {
+    const answer = await screen({ wallet: "LTC1Q73KA9ZJ5N8VWLMCT37UWU8KPCKJ7GP7F46U8MC" });
+    expect(answer).to.include({ chain_inferred: "unknown", sanctions_match: true, recommendation: "block" });
+  });
 
   it("is a match beside an EVM address that nothing is known against", async () => {
     const evm = `0x${"1".repeat(40)}`;

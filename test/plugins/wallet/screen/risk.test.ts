@@ -109,6 +109,8 @@ describe("an address", () => {
       ["rnXyVQzgxZe7TR1EPzTkGj2jxH4LMJYh66", "rnXyVQzgxZe7TR1EPzTkGj2jxH4LMJYh66"],
       ["16iWn2J1McqjToYLHSsAyS6En3QA8YQ91H", "16iWn2J1McqjToYLHSsAyS6En3QA8YQ91H"],
       ["BC1Q05AKTDDF9CE4P7HH3STGSF253M4VWEU7NKHTMW", "bc1q05aktddf9ce4p7hh3stgsf253m4vweu7nkhtmw"],
+      ["LTC1Q73KA9ZJ5N8VWLMCT37UWU8KPCKJ7GP7F46U8MC", "ltc1q73ka9zj5n8vwlmct37uwu8kpckj7gp7f46u8mc"], // 32 bytes in base58.
+      ["thor1aq8mvkk8qwztmzatqdvdvzmuh6tdukedjy727c", "thor1aq8mvkk8qwztmzatqdvdvzmuh6tdukedjy727c"], // As well.
       ["bitcoincash:qpf2cphc5dkuclkqur7lhj2yuqq9pk3hmukle77vhq", "qpf2cphc5dkuclkqur7lhj2yuqq9pk3hmukle77vhq"],
       ["QPF2CPHC5DKUCLKQUR7LHJ2YUQQ9PK3HMUKLE77VHQ", "qpf2cphc5dkuclkqur7lhj2yuqq9pk3hmukle77vhq"],
     ];
