@@ -107,13 +107,14 @@ describe("the example of an imported operation", () => {
       { ...ask("csv", "query", { minItems: 2 }), explode: false },
       ask("x-of", "header"),
       { ...ask("tags", "query"), required: false },
+      ask("any", "query", { items: undefined }),
     ];
     const { dir } = await importDocument({ find: { operationId: "find", parameters } });
     const { input, examples } = await manifestOf(dir, "shelf_find");
     const { properties } = input as { properties: Record<string, { minItems?: number }> };
-    expect(Object.values(properties).map(({ minItems }) => minItems)).to.deep.equal([1, 2, 1, undefined]);
+    expect(Object.values(properties).map(({ minItems }) => minItems)).to.deep.equal([1, 2, 1, undefined, 1]);
     const [{ input: made }] = examples as [{ input: object }];
-    expect(made).to.deep.equal({ ids: ["example"], csv: ["example", "example"], x_of: ["example"] });
+    expect(made).to.deep.equal({ ids: ["example"], csv: ["example", "example"], x_of: ["example"], any: ["example"] });
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 

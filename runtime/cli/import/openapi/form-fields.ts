@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { toFieldName } from "../names.ts";
 import type { Pointers } from "./pointers.ts";
-import { toBare, toNeededList } from "./styles.ts";
+import { isListAlone, toBare, toNeededList } from "./styles.ts";
 
 /** The fields of a form, those of its `allOf` included. */
 export interface FormFields {
@@ -23,7 +23,7 @@ export function toFlat(schema: unknown, pointers: Pointers, depth = 0): FormFiel
 /** A required field of a form: of an empty list nothing would be sent. */
 export function toNeeded(part: unknown, pointers: Pointers): unknown {
   const bare = toBare(part, pointers);
-  return bare.items === undefined ? part : toNeededList(bare, "form", pointers);
+  return isListAlone(bare) ? toNeededList(bare, "form", pointers) : part;
 }
 
 /** The lists that a form needs, which must have an item; undefined when it needs none. */

@@ -6,7 +6,16 @@ import { examplesOf } from "./examples.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
 import { orDigits } from "./schema-words.ts";
-import { kindOf, type Parameter, type ParameterText, toBare, toNeededList, toWritten, type Written } from "./styles.ts";
+import {
+  isListAlone,
+  kindOf,
+  type Parameter,
+  type ParameterText,
+  toBare,
+  toNeededList,
+  toWritten,
+  type Written,
+} from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -136,7 +145,7 @@ function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): Jso
   const bare = toBare(schema, pointers);
   const digits = orDigits(bare, pointers.object);
   const isNeeded = place === "path" || own.required === true;
-  if (isNeeded && kind === "array" && bare.items !== undefined) return toNeededList(digits ?? bare, place, pointers);
+  if (isNeeded && kind === "array" && isListAlone(bare)) return toNeededList(digits ?? bare, place, pointers);
   if (digits) return digits;
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };

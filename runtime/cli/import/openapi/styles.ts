@@ -118,12 +118,17 @@ function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Writ
   return { query: Object.fromEntries(fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, `{.${name}}`])) };
 }
 
+/** Whether a schema is that of a list alone, and no choice between one and something else. */
+export const isListAlone = ({ type, items }: JsonObject): boolean => items !== undefined || type === "array";
+
 /** A list of which something must be sent: in a path or a header its only item must not be empty, either. @param place also `form` */
 export function toNeededList(list: JsonObject, place: string, pointers: Pointers): JsonObject {
   const minItems = Math.max(1, Number(list.minItems ?? 1));
-  if (place === "query" || place === "form") return { ...list, minItems };
-  const items = pointers.object(list.items);
+  if (place === "form") return { ...list, minItems };
+  const { items: said = { type: ["string", "number", "boolean"] } } = list; // What can be written as text.
+  if (place === "query") return { ...list, items: said, minItems };
+  const items = pointers.object(said);
   const { type, format, minLength = 0, enum: listed } = items;
   const isText = type === "string" && format === undefined && listed === undefined && minLength === 0;
-  return { ...list, minItems, ...(isText && { items: { ...items, minLength: 1 } }) };
+  return { ...list, items: isText ? { ...items, minLength: 1 } : said, minItems };
 }
