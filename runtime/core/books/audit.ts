@@ -1,8 +1,9 @@
 import type { Clock } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../account.ts";
 import { toDecimal } from "../set/price.ts";
+import { sumByTransaction, sumOfLines } from "./booked.ts";
 import type { BookLine, Span } from "./books.ts";
-import { SIGNS } from "./events.ts";
 
 /** A transfer of a rail's token to one of its receiving addresses. */
 export interface Transfer {
@@ -87,6 +88,8 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const { chain, receivers, span, lines, find } = deps;
   const booked = sumByTransaction(lines);
   const wide = { from: span.from - SLACK_MS, to: span.to + SLACK_MS };
+  /** What is newer, a node that is some blocks behind need not list. */
+  const listedTo = Math.min(wide.to, deps.clock.now() - ENTERED_MS);
   const shown = Map.groupBy(await chain.read(receivers, wide), ({ transaction }) => transaction);
   const missing: Audit["missing"][number][] = [];
   let [sales, sum, received] = [0, 0n, 0n];
@@ -94,11 +97,14 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const parties = new Map<string, Parties>();
   for (const [transaction, { count, amount, ids, at }] of booked) {
     const transfers = shown.get(transaction) ?? (count === 0 ? [] : await transfersOf(transaction, receivers, at));
+    // Its list may lack what is not in the book, too.
+    if (!shown.has(transaction) && transfers.some((one) => one.at >= wide.from && one.at < listedTo))
+      throw new Problem("upstream-failed", toUnlisted(transaction));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
     parties.set(transaction, { payer: transfers.flatMap(toSenders), receiver: transfers.map(({ to }) => to) });
     // One transaction may carry payments that were entered before or after the span.
     const entered = paid === amount ? [] : find(transaction);
-    const whole = entered.length === 0 ? amount : sumOf(entered);
+    const whole = entered.length === 0 ? amount : sumOfLines(entered);
     if (paid !== whole) missing.push({ transaction, booked: whole, shown: paid, ids });
     sales += count;
     sum += amount;
@@ -117,6 +123,9 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
     ...(await sortOut(strange, deps)),
   };
 }
+
+const toUnlisted = (transaction: string): string =>
+  `The node shows the transfer in ${transaction}, and does not list it: what it lists is not whole`;
 
 const toSenders = ({ from, signers = [] }: Transfer): string[] => [...(from === null ? [] : [from]), ...signers];
 
@@ -198,7 +207,7 @@ async function sortOut(
   function isStrange({ transaction, to }: Transfer): boolean {
     const lines = find(transaction);
     // What was bought from a receiving address itself is paid back to it.
-    return sumOf(lines) === 0n && !lines.some(({ kind, payer }) => kind === "refund" && payer === toAccount(to));
+    return sumOfLines(lines) === 0n && !lines.some(({ kind, payer }) => kind === "refund" && payer === toAccount(to));
   }
   let unbooked: Transfer[] = [];
   const others: Transfer[] = [];
@@ -213,31 +222,3 @@ async function sortOut(
 
 /** Whether it has moved nothing: a refund of the treasury to itself is entered in the book once it counts as final. */
 const isWithin = ({ from, to }: Transfer): boolean => from !== null && toAccount(from) === toAccount(to);
-
-interface Booked {
-  count: number;
-  amount: bigint;
-  readonly ids: string[];
-  /** When the last of its lines was entered: Unix milliseconds. */
-  at: number;
-}
-
-/** Refunds are not sent from the receiving addresses. */
-const isIncoming = ({ kind }: BookLine): boolean => kind !== "refund";
-
-function sumByTransaction(lines: readonly BookLine[]): Map<string, Booked> {
-  const sums = new Map<string, Booked>();
-  for (const line of lines) {
-    if (!isIncoming(line)) continue;
-    const known = sums.get(line.transaction) ?? { count: 0, amount: 0n, ids: [], at: 0 };
-    known.at = Math.max(known.at, line.at);
-    known.count += SIGNS[line.kind];
-    known.amount += BigInt(line.amount) * BigInt(SIGNS[line.kind]);
-    if (line.kind === "sale") known.ids.push(line.id);
-    sums.set(line.transaction, known);
-  }
-  return sums;
-}
-
-const sumOf = (lines: readonly BookLine[]): bigint =>
-  lines.filter(isIncoming).reduce((total, { kind, amount }) => total + BigInt(amount) * BigInt(SIGNS[kind]), 0n);

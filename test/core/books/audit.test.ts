@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { audit, type Transfer } from "../../../runtime/core/books/audit.ts";
 import type { BookLine } from "../../../runtime/core/books/books.ts";
 import { toSale } from "../../support/books/sales.ts";
+import { problemOf } from "../../support/thrown.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = 1_800_000_000_000;
@@ -66,6 +67,23 @@ describe("the comparison of the book with the chain", () => {
       { transaction: "twice", booked: 2000n, shown: 1000n, ids: ["refund_3", "refund_4"] },
       { transaction: "never", booked: 1000n, shown: 0n, ids: ["refund_5"] },
     ]);
+  });
+
+  it("is none where the node shows a transfer that it does not list: it may leave out what is not in the book, too", async () => {
+    const compareAt = (at: number): Promise<unknown> => {
+      const line: BookLine = { ...toSale({ at, transaction: "0xpaid" }), seq: 1, of: null };
+      const paid: Transfer = { transaction: "0xpaid", from: line.payer, to: line.receiver ?? "", amount: 1000n, at };
+      const chain = { begin: async () => 0, read: async () => [], of: async () => [paid], isPayment: async () => true };
+      const span = { from: at - HOUR_MS, to: at + HOUR_MS };
+      const book = { lines: [line], find: () => [line], again: async () => {} };
+      return audit({ chain, receivers: [paid.to], span, ...book, isDollar: true, clock });
+    };
+    const problem = await problemOf(compareAt(NOW - HOUR_MS));
+    expect([problem.code, problem.message]).to.deep.equal([
+      "upstream-failed",
+      "The node shows the transfer in 0xpaid, and does not list it: what it lists is not whole",
+    ]);
+    expect(await compareAt(NOW - 30_000), "a moment ago: the node may be some blocks behind").to.include({ sales: 1 });
   });
 
   it("balances what one facilitator has reported falsely and another one has settled", async () => {
