@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
@@ -29,6 +29,7 @@ export async function runServeCheck(dir: string, { json }: { readonly json: bool
   const { capabilities } = await tryPlugins(set, config.env);
   await using opened = new AsyncDisposableStack();
   const dataDir = toProbedDir(config);
+  if (!existsSync(config.dataDir)) opened.defer(() => rmdir(config.dataDir).catch(() => {})); // It may hold something now.
   const store = await openStore({ ...config, dataDir });
   if (dataDir !== config.dataDir) opened.defer(() => rm(dataDir, { recursive: true }));
   opened.defer(() => store.close());

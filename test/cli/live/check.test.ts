@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
@@ -60,6 +61,13 @@ describe("payphone serve --check", () => {
   it("leaves no store where none was: payphone sales would say that nothing was sold, beside a sandbox that sells", async () => {
     const fresh = createFolder();
     const { found, said } = await check({ PAYPHONE_DATA_DIR: fresh });
+    expect(found.state, said).to.equal("can be read and written");
+    expect(readdirSync(fresh)).to.deep.equal([]);
+  });
+
+  it("leaves no data directory where none was: it would be root's, where root looks before the server's user starts", async () => {
+    const fresh = createFolder();
+    const { found, said } = await check({ PAYPHONE_DATA_DIR: join(fresh, "payphone") });
     expect(found.state, said).to.equal("can be read and written");
     expect(readdirSync(fresh)).to.deep.equal([]);
   });
