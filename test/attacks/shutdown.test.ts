@@ -1,8 +1,14 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
+import { createBookAccess } from "../../runtime/cli/monitor/book-access.ts";
+import { loadSet } from "../../runtime/cli/set/load.ts";
+import { edit, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { createFolder } from "../support/folder.ts";
+import { startLocalSeller } from "../support/sellers/local-seller.ts";
 import { makeProjectShop } from "../support/sellers/project-shop.ts";
 import { type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, signFor, stockClient } from "../support/sellers/stock-buyer.ts";
@@ -113,5 +119,42 @@ describe("a server that ends under load", () => {
     expect(accepts[0]?.payTo.toLowerCase()).to.equal(elsewhere);
     expect((await insist(payment)).status).to.equal(200);
     expect((await received()) - before).to.equal(1000n);
+  });
+});
+
+describe("a server that ends while a call takes longer than its grace", () => {
+  it("charges nobody, counts the call as failed before it closes its book, and takes the payment after a restart", async () => {
+    const sandbox = await sharedSandbox();
+    const [dataDir, began] = [createFolder(), join(createFolder(), "began")];
+    const waits = `toss({ coins }, { signal }) {
+    if (coins === 7) return new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+      writeFileSync(${JSON.stringify(began)}, "");
+    });`;
+    const slow = edit(TOSS, "plugins/toss.ts", "toss({ coins }) {", waits);
+    const dir = await makeDirectory(
+      edit(slow, "plugins/toss.ts", "import", 'import { writeFileSync } from "node:fs";\nimport'),
+    );
+    const start = async () =>
+      startLocalSeller({ sandbox, set: await loadSet(dir), dataDir, env: { LOG_LEVEL: "warn" } });
+    const first = await start();
+    const buyer = await stockClient(sandbox, "base");
+    const body = { coins: 7 };
+    const payment = await signFor(buyer, await fetch(`${first.url}/v1/toss`, json(body)));
+    const before = await sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
+    const call = fetch(`${first.url}/v1/toss`, json(body, payment)).catch(() => "cut off");
+    await eventually(() => existsSync(began));
+    await first.stop();
+    expect(await call).to.equal("cut off");
+    expect(first.output(), "what could not be written any more").to.equal("");
+    const books = createBookAccess({ dataDir, redisUrl: undefined });
+    const counted = (await books.open()).tallies({ from: 0, to: Date.now() + 60_000 }).map(({ what }) => what);
+    await books.close();
+    expect(counted).to.include("failed:unavailable").and.not.include("left");
+    const second = await start();
+    const again = await fetch(`${second.url}/v1/toss`, json({ coins: 2 }, payment));
+    await second.stop();
+    expect(again.status, "the payment is free for another call").to.equal(200);
+    expect((await sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!)) - before).to.equal(10_000n);
   });
 });

@@ -7,6 +7,7 @@ import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import { bindServices, isJobService, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
+import { createInFlight } from "../../core/time/in-flight.ts";
 import { createSignIns, type SignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
 import { isOffered, type RailStatus } from "../../core/x402/rails.ts";
@@ -114,6 +115,9 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   };
 }
 
+/** How long calls may take to end once their connections are closed: they give back what they hold, and are counted. */
+const CUT_OFF_MS = 2000;
+
 /** The services, and `invoke`, which sells them. */
 interface Till {
   readonly services: readonly Service[];
@@ -188,10 +192,12 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
   const sold = { site: outside.site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };
   const paid = createPayments({ ...sold, baseUrl, store, clock, log, trace, ...hooks, ...counted });
-  const payments = trace ? { ...paid, invoke: traceInvoke(paid.invoke, trace) } : paid;
+  const calls = createInFlight(trace ? traceInvoke(paid.invoke, trace) : paid.invoke);
+  const payments = { ...paid, invoke: calls.run };
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
   const close = async (): Promise<void> => {
     addressWatch.close();
+    await calls.ended(CUT_OFF_MS);
     payments.close();
     await jobs.close();
     await webhooks.close();
