@@ -51,6 +51,9 @@ const LIFE_MS = 5 * 60_000;
 const SKEW_MS = 60_000;
 /** Nonces are kept longer than proofs are valid, since the clocks of processes differ, and may be set. */
 const MARGIN_MS = 60 * 60_000;
+/** How the signature of a contract that is not deployed yet ends. */
+const ERC_6492 = "6492".repeat(16);
+const UNDEPLOYED = ": a contract must be deployed, as it is by its first payment, before it signs in";
 
 export function createSignIns({ baseUrl, networks, prove, store, clock }: SignInsDeps): SignIns {
   const { host, origin } = new URL(baseUrl);
@@ -74,7 +77,7 @@ export function createSignIns({ baseUrl, networks, prove, store, clock }: SignIn
       if (complaint !== undefined) return complaint;
       const { address, chainId: network, signature, nonce } = claim;
       const kind = await prove({ network, address, signature, message: toMessage(claim) });
-      if (!kind) return "the signature is not the wallet's";
+      if (!kind) return `the signature is not the wallet's${signature.endsWith(ERC_6492) ? UNDEPLOYED : ""}`;
       const wallet = toWallet(address, network, kind);
       const isFirst = await store.putIfAbsent(`signed-in:${wallet.id}:${nonce}`, 1, LIFE_MS + SKEW_MS + MARGIN_MS);
       return isFirst ? wallet : "the nonce was used before: ask for a new challenge";

@@ -51,4 +51,13 @@ describe("a proof of a wallet", () => {
       /^uri is .* and must be of "https:\/\/pay\.example"$/,
     );
   });
+
+  it("says, where it is of a contract that does not stand yet, that such a wallet cannot sign in", async () => {
+    kind = undefined;
+    expect(await verify()).to.equal("the signature is not the wallet's");
+    const signature = `0x01${"6492".repeat(16)}`;
+    expect(await verify({ signature })).to.equal(
+      "the signature is not the wallet's: a contract must be deployed, as it is by its first payment, before it signs in",
+    );
+  });
 });
