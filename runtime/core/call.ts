@@ -68,6 +68,8 @@ export type Outcome =
       readonly output: unknown;
       /** Set when the call was paid for. */
       readonly receipt?: SettleResponse;
+      /** The token of the receipt's amount. */
+      readonly asset?: string;
       /** Set when the payment was settled for an earlier call, and this is that call's answer. */
       readonly isRepeat?: boolean;
     }

@@ -212,7 +212,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (state === "settled") {
       if (record.exchange !== undefined)
         await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
-      return { kind: "result", output, ...(paid && { receipt: prove(record, paid) }) };
+      return { kind: "result", output, ...(paid && { receipt: prove(record, paid), asset: payment.accepted.asset }) };
     }
     if (state === "rejected") return refuse(service, invocation, ...toRefused(record), receipt);
     reconciler.watch(key);

@@ -21,7 +21,7 @@ const MAX_PATH = 256;
 export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return (context, request, reply) => {
-    const { id, path, startedAt, service, payer, network, transaction, amount, isReplay, code } = context;
+    const { id, path, startedAt, service, payer, network, transaction, amount, asset, isReplay, code } = context;
     if (!admit(transaction)) return;
     log.info("http.request", {
       id,
@@ -35,6 +35,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
       ...(network !== undefined && { network }),
       ...(transaction !== undefined && { transaction }),
       ...(amount !== undefined && { amount }),
+      ...(asset !== undefined && { asset }),
       ...(isReplay && { replay: true }),
       ...(code !== undefined && { code }),
     });

@@ -46,14 +46,14 @@ describe("the access log", () => {
   });
 
   it("marks an answer that was paid for before, so that its amount is not added up again", async () => {
-    const sold = { kind: "result", output: {}, receipt: RECEIPT } as const;
+    const sold = { kind: "result", output: {}, receipt: RECEIPT, asset: "0xToken" } as const;
     const asked: Outcome[] = [sold, { ...sold, isRepeat: true }];
     const shop = await openDoor(SERVICES, { invoke: async () => asked.shift() as Outcome });
     for (const _ of asked.slice()) await fetch(`${shop.url}/v1/screen`, { headers: { "payment-signature": "good" } });
     await shop.close({ graceMs: 0 });
-    expect(shop.lines.map(({ amount, replay }) => [amount, replay])).to.deep.equal([
-      ["1000", undefined],
-      ["1000", true],
+    expect(shop.lines.map(({ amount, asset, replay }) => [amount, asset, replay])).to.deep.equal([
+      ["1000", "0xToken", undefined],
+      ["1000", "0xToken", true],
     ]);
   });
 
@@ -88,6 +88,7 @@ describe("the access log", () => {
       network: undefined,
       transaction: undefined,
       amount: undefined,
+      asset: undefined,
       isReplay: false,
       code: undefined,
     };

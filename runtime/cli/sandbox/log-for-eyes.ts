@@ -1,11 +1,12 @@
 import { styleText } from "node:util";
+import { isSameToken } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { toThrownAt } from "../set/plugin-faults.ts";
 
 export interface EyesOptions {
   /** The rails, for the amounts of payments. */
-  readonly rails: readonly Pick<RailManifest, "id" | "network" | "decimals" | "symbol">[];
+  readonly rails: readonly Pick<RailManifest, "id" | "network" | "asset" | "decimals" | "symbol">[];
   /** Whether the terminal shows colours. */
   readonly hasColours: boolean;
   /** Prints one line, given without its line break. */
@@ -31,18 +32,20 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
     },
   };
 
-  function toCall({ method, path, service = "", status, ms, network, amount, replay, code }: Fields): string {
+  function toCall({ method, path, service = "", status, ms, network, amount, asset, replay, code }: Fields): string {
     const what = `${String(method).padEnd(4)} ${String(path).padEnd(28)} ${String(service).padEnd(18)}`;
     const before = replay ? " (paid before)" : "";
-    const paid = amount === undefined ? "" : paint("green", `  ${toPaid(String(network), String(amount))}${before}`);
+    const paid =
+      amount === undefined ? "" : paint("green", `  ${toPaid(`${network}`, `${amount}`, `${asset}`)}${before}`);
     const why = code === undefined ? "" : `  ${String(code)}`;
     return `${what} ${paint(styleOf(Number(status)), String(status))}${paid}${paint("dim", `  ${ms} ms${why}`)}`;
   }
 
-  /** The token is known only when the network has one rail. */
-  function toPaid(network: string, amount: string): string {
-    const [rail, second] = rails.filter((one) => one.network === network);
-    if (!rail || second) return `${amount} units on ${network}`;
+  /** The token of a call that has failed is known only when the network has one rail. */
+  function toPaid(network: string, amount: string, asset: string): string {
+    const there = rails.filter((one) => one.network === network);
+    const rail = there.length > 1 ? there.find((one) => isSameToken(one, { network, asset })) : there[0];
+    if (!rail) return `${amount} units on ${network}`;
     return `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol} ${rail.id}`;
   }
 

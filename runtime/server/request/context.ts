@@ -6,7 +6,7 @@ import { CUT_OFF } from "../../core/call.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { toClientKey } from "./limits.ts";
 
-/** The facts of one request. The last seven fields are filled in for the access log. */
+/** The facts of one request. The last eight fields are filled in for the access log. */
 export interface RequestContext {
   /** The caller's `X-Request-Id` when it is valid, otherwise a new UUID. */
   readonly id: string;
@@ -24,6 +24,7 @@ export interface RequestContext {
   transaction: string | undefined;
   /** What was paid, in the asset's atomic units. */
   amount: string | undefined;
+  asset: string | undefined;
   /** Whether it was paid for an earlier call, whose answer this is. */
   isReplay: boolean;
   code: string | undefined;
@@ -56,6 +57,7 @@ export function openContext(request: Request, response: Response, clock: Clock):
     network: undefined,
     transaction: undefined,
     amount: undefined,
+    asset: undefined,
     isReplay: false,
     code: undefined,
   };
@@ -63,16 +65,22 @@ export function openContext(request: Request, response: Response, clock: Clock):
   return context;
 }
 
+interface Paid {
+  readonly asset?: string;
+  readonly isRepeat?: boolean;
+}
+
 /** The context that `openContext` created. */
 export const contextOf = (response: Response): RequestContext => response.locals.context as RequestContext;
 
-/** Notes how the request's call was paid. */
-export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined, isRepeat = false): void {
+/** Notes how the request's call was paid, with which token, and whether for an earlier call. */
+export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined, paid: Paid = {}): void {
   context.payer = receipt?.payer;
   context.network = receipt?.network;
   context.transaction = receipt?.transaction || undefined;
   context.amount = receipt?.success ? receipt.amount : undefined;
-  context.isReplay = isRepeat;
+  context.asset = context.amount === undefined ? undefined : paid.asset;
+  context.isReplay = paid.isRepeat === true;
 }
 
 /** The responses that the server has cut off itself. */

@@ -124,7 +124,6 @@ function cachedReply(toReply: (challenge: Challenge) => Reply): (challenge: Chal
 }
 
 function note(context: RequestContext, outcome: Outcome): void {
-  const isChallenge = outcome.kind === "challenge";
-  noteReceipt(context, outcome.receipt, !isChallenge && outcome.isRepeat);
-  if (isChallenge) context.code = "payment-required";
+  if (outcome.kind === "challenge") context.code = "payment-required";
+  noteReceipt(context, outcome.receipt, outcome.kind === "result" ? outcome : {});
 }

@@ -56,9 +56,10 @@ async function answer(
   return toReply(reply);
 }
 
-function note(context: RequestContext, { service, challenge, receipt, problem, isRepeat }: DoorCall): void {
+function note(context: RequestContext, call: DoorCall): void {
+  const { service, challenge, receipt, problem } = call;
   context.service = service;
-  noteReceipt(context, receipt, isRepeat);
+  noteReceipt(context, receipt, call);
   context.code = problem?.code ?? (challenge ? "payment-required" : undefined);
 }
 

@@ -84,9 +84,10 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
     const answer = await tasks(method, params, { requestId, signal, exchange, body, signIn, version1 });
     if (isRefusal(answer)) return answer;
     if (!answer.step) return { result: answer.result };
-    const { task, required, receipt, problem, isRepeat } = answer.step;
+    const { task, required, receipt, asset, problem, isRepeat } = answer.step;
+    const paid = { ...(asset && { asset }), ...(isRepeat && { isRepeat }) };
     const note = { ...(required && { challenge: required }), ...(receipt && { receipt }), ...(problem && { problem }) };
-    return { result: answer.result, call: { service: task.skill, ...note, ...(isRepeat && { isRepeat }) } };
+    return { result: answer.result, call: { service: task.skill, ...note, ...paid } };
   }
 }
 

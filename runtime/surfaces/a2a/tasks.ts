@@ -30,6 +30,7 @@ export interface TaskContext {
 /** A task after a request, and how the call ended when the request led to one. */
 export interface Step extends ShownTask {
   readonly receipt?: SettleResponse;
+  readonly asset?: string;
   readonly problem?: Problem;
   /** The payment was settled for an earlier request. */
   readonly isRepeat?: boolean;
@@ -184,7 +185,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       const paid = receipt && { payment: { status: "payment-completed" as const, receipts } }; // None where the service has become free.
       const written = await keep(task, { ...answered, ...paid });
       await list(written, paying, receipt);
-      return { task: written, ...(receipt && { receipt }), ...(outcome.isRepeat && { isRepeat: true }) };
+      const { asset, isRepeat } = outcome;
+      return { task: written, ...(receipt && { receipt }), ...(asset && { asset }), ...(isRepeat && { isRepeat }) };
     }
     const { required } = outcome.challenge;
     const text = `The payment was not accepted (${required.error}); ${toCharged(required.error)}.`;

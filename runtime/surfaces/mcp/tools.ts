@@ -62,7 +62,7 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
         });
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
         if (outcome.kind === "result") {
-          const { output, receipt, isRepeat } = outcome;
+          const { output, receipt, asset, isRepeat } = outcome;
           const given = {
             output,
             file: toFile(service.manifest, output),
@@ -70,7 +70,7 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
             receipt,
           };
           const result = write(toPaidResult(given, version));
-          return { result, call: { ...note, ...(isRepeat && { isRepeat }) } };
+          return { result, call: { ...note, ...(asset && { asset }), ...(isRepeat && { isRepeat }) } };
         }
         const { challenge, receipt } = outcome;
         const sold = { manifest: service.manifest, titles };

@@ -52,6 +52,8 @@ export interface DoorCall {
   /** Set when payment is required. */
   readonly challenge?: object;
   readonly receipt?: SettleResponse;
+  /** The token of the receipt's amount. */
+  readonly asset?: string;
   readonly problem?: Problem;
   /** The payment was settled for an earlier call, and this is that call's answer. */
   readonly isRepeat?: boolean;

@@ -25,24 +25,25 @@ describe("the sandbox's log for people", () => {
     ]);
   });
 
-  it("tells a call that was paid for from one that got the same answer again", () => {
+  it("tells what was paid, in which of a network's tokens, and whether an earlier call has paid it", () => {
     const printed: string[] = [];
-    const rails = [{ id: "base", network: "eip155:8453", decimals: 6, symbol: "USDC" }];
-    const destination = createEyesLog({ rails, hasColours: false, print: (line) => printed.push(line.slice(60)) });
-    const log = createLog({ destination });
-    const call = {
-      method: "POST",
-      path: "/v1/roll",
-      service: "roll",
-      status: 200,
-      network: "eip155:8453",
-      amount: "1000",
-    };
-    log.info("http.request", { ...call, ms: 47 });
-    log.info("http.request", { ...call, ms: 2, replay: true });
-    expect(printed.map((line) => line.trim())).to.deep.equal([
+    const [network, usdc, eurc] = ["eip155:8453", "0x83AB", "0x60CD"];
+    const rails = [
+      { id: "base", network, asset: usdc, decimals: 6, symbol: "USDC" },
+      { id: "eurc", network, asset: eurc, decimals: 2, symbol: "EURC" },
+    ];
+    const print = (line: string) => printed.push(line.slice(60).trim());
+    const log = createLog({ destination: createEyesLog({ rails, hasColours: false, print }) });
+    const call = { method: "POST", path: "/v1/roll", service: "roll", status: 200, network, amount: "1000", ms: 47 };
+    log.info("http.request", { ...call, asset: usdc });
+    log.info("http.request", { ...call, asset: usdc, replay: true });
+    log.info("http.request", { ...call, asset: "0x60cd" });
+    log.info("http.request", call);
+    expect(printed).to.deep.equal([
       "200  0.001 USDC base  47 ms",
-      "200  0.001 USDC base (paid before)  2 ms",
+      "200  0.001 USDC base (paid before)  47 ms",
+      "200  10 EURC eurc  47 ms",
+      "200  1000 units on eip155:8453  47 ms",
     ]);
   });
 });

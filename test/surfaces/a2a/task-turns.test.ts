@@ -36,6 +36,20 @@ describe("the payment of a task", () => {
     expect(paid.result.status.state).to.equal("completed");
   });
 
+  it("is reported to the log with its token, and whether it was made for an earlier request", async () => {
+    const door = await open({});
+    const required = metadataOf(await begin(door))[KEY("required")];
+    const payment = door.pay(required);
+    const reported = async (): Promise<unknown[]> => {
+      const metadata = { [KEY("payload")]: payment };
+      const message = { messageId: "m", role: "user", taskId: (await begin(door)).id, metadata };
+      const { calls } = await door.post({ jsonrpc: "2.0", id: 1, method: "message/send", params: { message } });
+      return calls.map(({ asset, isRepeat }) => [asset, isRepeat]);
+    };
+    const { asset } = required.accepts[0];
+    expect([await reported(), await reported()]).to.deep.equal([[[asset, undefined]], [[asset, true]]]);
+  });
+
   it("is not made by one request while another one records its refusal", async () => {
     const store = createMemoryStore();
     const door = await open({ store });

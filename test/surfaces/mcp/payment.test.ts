@@ -83,7 +83,7 @@ describe("a paid tool", () => {
       expect(receipt).to.include({ success: true, network: "eip155:8453" });
       expect(decode(headers["payment-response"])).to.deep.equal(receipt);
       expect(headers).not.to.have.any.keys("payment-required", "x-payment-response");
-      expect(calls[0]).to.deep.equal({ service: "roll", receipt });
+      expect(calls[0]).to.deep.equal({ service: "roll", receipt, asset: stall.rails.base.manifest.asset });
     });
 
     it("gives its result without structuredContent where the version has none", async () => {
