@@ -131,7 +131,7 @@ function findBroken(document: Document.Parsed): readonly Scalar[] {
 
 /**
  * Keeps the numbers of a query or a form as they are written: they are sent as texts, and an API may tell `1.10` from `1.1`,
- * and `01067` from `1067`.
+ * `01067` from `1067`, and `+49` from `49`.
  */
 function keepWritten(document: Document.Parsed): void {
   const isForm = /^(?:form|multipart)$/.test(String(document.getIn(["proxy", "encoding"])));
@@ -139,15 +139,8 @@ function keepWritten(document: Document.Parsed): void {
     Scalar(at, node, path) {
       const [first, second] = path.filter(isPair).map(({ key }) => String(key));
       const isText = first === "proxy" && (second === "query" || (second === "body" && isForm));
-      const { value, source = "" } = node;
-      if (
-        at !== "key" &&
-        isText &&
-        typeof value === "number" &&
-        /^-?\d+(?:\.\d+)?$/.test(source) &&
-        String(value) !== source
-      )
-        node.value = source;
+      const { value, source = String(value) } = node;
+      if (at !== "key" && isText && Number.isFinite(value) && String(value) !== source) node.value = source;
     },
   });
 }

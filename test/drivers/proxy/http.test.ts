@@ -13,7 +13,7 @@ price: "0.002"
 proxy:
   upstream: frankfurter
   request: GET /v1/{date}
-  query: { base: "{base}", symbols: "{symbols}", days: "{days*}", from: "payphone & co", v: 1.10, at: 01067, most: 5 }
+  query: { base: "{base}", symbols: "{symbols}", days: "{days*}", from: "payphone & co", v: 1.10, at: 01067, most: 5, to: +49, hue: 0x1F }
   headers: { accept-language: "{language}" }
   answer: { pick: /rates, rename: { usd: dollars }, wrap: rates }
 input:
@@ -62,7 +62,7 @@ describe("a proxied service", () => {
     const asked = shop.source.asked.at(-1);
     expect([asked?.method, asked?.path]).to.deep.equal([
       "GET",
-      "/api/v1/2026-01-02?plan=free&app=a-55&base=EUR&symbols=USD,JPY&days=1&days=2&from=payphone%20%26%20co&v=1.10&at=01067&most=5",
+      "/api/v1/2026-01-02?plan=free&app=a-55&base=EUR&symbols=USD,JPY&days=1&days=2&from=payphone%20%26%20co&v=1.10&at=01067&most=5&to=%2B49&hue=0x1F",
     ]);
     expect(asked?.headers).to.include({ authorization: `Bearer ${KEY}`, "accept-language": "en", "x-id": "i-1" });
   });
