@@ -1,5 +1,4 @@
 import type { RequestListener } from "node:http";
-import { totalmem } from "node:os";
 import { Problem } from "../../api/problem.ts";
 import type { JobEnd, JobRecord } from "../../core/jobs/records.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
@@ -20,6 +19,7 @@ import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
 import { traceHandlers, traceInvoke, traceRails } from "../monitor/tracing.ts";
 import { openWebhooks } from "../monitor/webhooks.ts";
+import { memory } from "../process/memory.ts";
 import type { LoadedPlugins } from "../set/load.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
 import { type Bookkeeping, createBookkeeping } from "./bookkeeping.ts";
@@ -246,6 +246,3 @@ function toListener(
     log,
   });
 }
-
-/** In bytes: of the machine, or of the container that is smaller. Some systems say 0 of a container. */
-const memory = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
