@@ -52,10 +52,10 @@ export function readYaml(file: string, text: string): Reading {
   const faults = findTwice(document).map(({ key, first, offset }) =>
     faultOf(offset, "duplicate-key", `${key}: stands in the mapping twice, first in line ${placeAt(first).line}`),
   );
+  keepWritten(document);
   for (const { range, source, value } of findRounded(document))
     faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
   for (const { range } of findBroken(document)) faults.push(faultOf(range?.[0] ?? 0, "bad-text", HALF_CHARACTER));
-  keepWritten(document);
   const source: SourceFile = {
     file,
     data: document.toJS({ maxAliasCount: -1 }),

@@ -4,18 +4,10 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import { examplesOf } from "./examples.ts";
 import type { Operation } from "./operations.ts";
+import { toContentText, toListText } from "./parameter-text.ts";
 import type { Pointers } from "./pointers.ts";
 import { orDigits } from "./schema-words.ts";
-import {
-  isListAlone,
-  kindOf,
-  type Parameter,
-  type ParameterText,
-  toBare,
-  toNeededList,
-  toWritten,
-  type Written,
-} from "./styles.ts";
+import { isListAlone, kindOf, type Parameter, toBare, toNeededList, toWritten, type Written } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -185,7 +177,7 @@ function isSent({ place, wireName }: Parameter, path: string): boolean {
 const PLACES = ["path", "query", "querystring", "header", "cookie"];
 
 function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
-  const { in: place, name, schema, content, style } = own;
+  const { in: place, name, schema, content } = own;
   if (typeof place !== "string" && typeof own.$ref === "string") pointers.follow(own); // Refuses it by name.
   if (typeof place !== "string" || typeof name !== "string")
     throw new Refused("one of its parameters has no name or no place");
@@ -193,58 +185,6 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
     throw new Refused(`its parameter ${name} is in "${place}", and not in ${PLACES.join(" or ")}`);
   const { nullable, ...rest } = isObject(schema) ? schema : {};
   const plain = nullable === undefined || place === "path" ? rest : { ...rest, nullable };
-  const mark = MARKS.get(style);
-  const isList = kindOf(plain, pointers) === "array";
-  const listed = mark && isList ? toListText(own, plain, { pointers, mark }) : undefined;
-  const text = isObject(content) ? toContentText(content, pointers) : listed;
+  const text = isObject(content) ? toContentText(content, pointers) : toListText(own, plain, pointers);
   return [{ place, wireName: name, own, schema: plain, text }];
-}
-
-/** A value of a media type, such as JSON. */
-function toContentText(content: JsonObject, pointers: Pointers): ParameterText {
-  const [type = ""] = Object.keys(content);
-  const media = pointers.object(content[type]);
-  const examples = examplesOf(media, pointers.tryObject(media.schema), pointers);
-  const toText = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));
-  return { note: `Written as ${type}.`, examples: examples.map(toText) };
-}
-
-/** The text in which a field of a form has all items of a list; undefined for other fields (OpenAPI 3.1, section 4.8.15). */
-export function toFormText(encoding: unknown, part: unknown, terms: FormTextTerms): ParameterText | undefined {
-  const { style, explode } = isObject(encoding) ? encoding : {};
-  const mark = explode === true ? undefined : (MARKS.get(style) ?? (explode === false ? COMMA : undefined));
-  const { pointers, examples } = terms;
-  if (!mark || kindOf(part, pointers) !== "array") return undefined;
-  const named = Object.fromEntries(examples.map((value, at) => [at, { value }]));
-  return toListText({ examples: named }, pointers.object(part), { pointers, mark });
-}
-
-interface FormTextTerms {
-  readonly pointers: Pointers;
-  /** The document's example values. */
-  readonly examples: readonly unknown[];
-}
-
-interface Mark {
-  readonly text: string;
-  readonly name: string;
-}
-
-const COMMA: Mark = { text: ",", name: "a comma" };
-
-/** What stands between the items of a list, by its style. */
-const MARKS: ReadonlyMap<unknown, Mark> = new Map([
-  ["pipeDelimited", { text: "|", name: '"|"' }],
-  ["spaceDelimited", { text: " ", name: "a space" }],
-  ["tabDelimited", { text: "\t", name: "a tab" }],
-]);
-
-function toListText(
-  own: JsonObject,
-  schema: JsonObject,
-  { pointers, mark }: { readonly pointers: Pointers; readonly mark: Mark },
-): ParameterText {
-  const toText = (value: unknown): unknown => (Array.isArray(value) ? value.join(mark.text) : value);
-  const examples = examplesOf(own, pointers.object(schema), pointers).map(toText);
-  return { note: `A list, with ${mark.name} between its items.`, examples };
 }

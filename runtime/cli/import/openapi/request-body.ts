@@ -6,7 +6,8 @@ import { examplesOf, jsonExamplesOf } from "./examples.ts";
 import { isPlainForm, neededLists, toFlat, toNeeded, withFields } from "./form-fields.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
-import { type Field, toFormText } from "./parameters.ts";
+import { toFormText } from "./parameter-text.ts";
+import type { Field } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import { isDeepObject, kindOf } from "./styles.ts";
 
