@@ -22,7 +22,7 @@ export function sumByTransaction(lines: readonly BookLine[]): Map<string, Booked
     known.at = Math.max(known.at, line.at);
     known.count += SIGNS[line.kind];
     known.amount += BigInt(line.amount) * BigInt(SIGNS[line.kind]);
-    if (line.kind === "sale") known.ids.push(line.id);
+    if (SIGNS[line.kind] > 0) known.ids.push(line.id);
     sums.set(line.transaction, known);
   }
   return sums;

@@ -93,18 +93,22 @@ describe("the comparison of the book with the chain", () => {
     };
     const lines = [toLine(1, "sale", "0xlie"), toLine(2, "reversal", "0xlie"), toLine(3, "restoration", "0xpaid")];
     const paid: Transfer = { transaction: "0xpaid", from: "0xaa", to: "0xee", amount: 1000n, at: NOW };
-    const found = await audit({
-      chain: { begin: async () => 0, read: async () => [paid], of: async () => [], isPayment: async () => true },
-      receivers: ["0xee"],
-      span: { from: 0, to: NOW + 1 },
-      isDollar: true,
-      lines,
-      find: (transaction) => lines.filter((line) => line.transaction === transaction),
-      again: async () => {},
-      clock,
-    });
+    const compare = (shown: readonly Transfer[]) =>
+      audit({
+        chain: { begin: async () => 0, read: async () => shown, of: async () => [], isPayment: async () => true },
+        receivers: ["0xee"],
+        span: { from: 0, to: NOW + 1 },
+        isDollar: true,
+        lines,
+        find: (transaction) => lines.filter((line) => line.transaction === transaction),
+        again: async () => {},
+        clock: { now: () => 2 * NOW },
+      });
     const nothing = { missing: [], altered: [], unbooked: [], others: [] };
-    expect(found).to.deep.equal({ sales: 1, booked: 1000n, received: 1000n, ...nothing });
+    expect(await compare([paid])).to.deep.equal({ sales: 1, booked: 1000n, received: 1000n, ...nothing });
+    expect((await compare([])).missing, "and names what is not there").to.deep.equal([
+      { transaction: "0xpaid", booked: 1000n, shown: 0n, ids: ["restoration_3"] },
+    ]);
   });
 
   it("asks of no sale that was taken back who has paid: the transaction that a facilitator had named is another buyer's", async () => {
