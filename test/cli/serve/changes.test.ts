@@ -206,9 +206,8 @@ describe("a shop that is changed under fire", function () {
     expect(err).to.match(/^payphone: \S+ belongs to the shop "new-corner-shop", and this one is /);
     await start(["--renamed"]);
     expect(await asked()).to.equal("50000");
-    expect((await type("history")).said, "what a start has changed").to.match(
-      /^\S+ {2}\S+ {2}start\n {2}~ +name changed\n/,
-    );
+    const changed = /^\S+ {2}\S+ {2}start\n {2}~ +name changed\n/;
+    await eventually(async () => changed.test((await type("history")).said)); // It is noted after the server listens.
   });
 
   it("shows its process and its rails", async () => {
