@@ -60,6 +60,8 @@ const buyerOf = ({ payer, payment }: PaymentRecord): string | undefined => payer
 export function createCredits(deps: CreditsDeps): Credits {
   const { services, reservations, records, refunds, trials, clock, log } = deps;
   const byId = new Map(services.map((service) => [service.manifest.id, service]));
+  /** The work that this process has marked as begun, and has not begun: the store refused to record it. */
+  const refused = new Set<string>();
 
   return {
     async deliver(key, record, signal, keepMs) {
@@ -73,9 +75,9 @@ export function createCredits(deps: CreditsDeps): Credits {
       const service = byId.get(record.service);
       if (!service) return record; // Another process of this shop may still offer it.
       const isOnce = runsOnce(service.manifest);
-      if (isOnce && owed.isBegun) return payBack(key, record, { ...owed, reason: owed.reason ?? INTERRUPTED });
-      if (isOnce && !(await reservations.beginOnce(key))) return record; // Another process may be at work on it.
-      if (isOnce) await write(key, { ...record, owed: { ...owed, isBegun: true } });
+      if (isOnce && owed.isBegun && !refused.has(key))
+        return payBack(key, record, { ...owed, reason: owed.reason ?? INTERRUPTED });
+      if (isOnce && !(await begin(key, record, owed))) return record;
       const outcome = await run(service, record, owed, signal);
       if (!("problem" in outcome)) {
         trials.delivered(record.service, buyerOf(record));
@@ -115,6 +117,17 @@ export function createCredits(deps: CreditsDeps): Credits {
       log.error("credit.refund-not-read", { refund: id, error });
       return undefined;
     });
+  }
+
+  /** Records that work begins which must not be repeated; false where another process may be at work on it. */
+  async function begin(key: string, record: PaymentRecord, owed: Owed): Promise<boolean> {
+    const isFirst = await reservations.beginOnce(key);
+    if (!refused.delete(key) && !isFirst) return false;
+    await write(key, { ...record, owed: { ...owed, isBegun: true } }).catch((error: unknown) => {
+      refused.add(key); // The mark stays, so that only this process begins it.
+      throw error;
+    });
+    return true;
   }
 
   async function run(

@@ -29,19 +29,14 @@ describe("a credit", () => {
   let refund: RefundStatus;
   let runs: number;
   let work: (input: unknown, call: Call) => unknown;
-  const clock = { now: () => now };
-  const toRecord = (more: Partial<PaymentRecord> = {}): PaymentRecord => ({
-    state: "settled",
-    request: "r",
-    fingerprint: "f",
-    service: "anchor",
-    settledAt: now,
-    payer: "0x9",
-    payment: { x402Version: 2, accepted: OFFER, payload: {} },
-    receipt: { success: true, transaction: "0xfe", network: OFFER.network, payer: "0x9" },
-    owed: { id: "one", input: { any: 1 }, failures: 0 },
-    ...more,
-  });
+  const [clock, log] = [{ now: () => now }, silentLog];
+  const toRecord = (more: Partial<PaymentRecord> = {}): PaymentRecord => {
+    const payment = { x402Version: 2, accepted: OFFER, payload: {} } as const;
+    const names = { request: "r", fingerprint: "f", service: "anchor", payer: "0x9" };
+    const receipt = { success: true, transaction: "0xfe", network: OFFER.network, payer: "0x9" };
+    const owed = { id: "one", input: { any: 1 }, failures: 0 };
+    return { state: "settled", ...names, settledAt: now, payment, receipt, owed, ...more };
+  };
   beforeEach(() => {
     [now, refunds, runs] = [1_800_000_000_000, [], 0];
     refund = { refund_tx: null, refund_pending: null };
@@ -67,15 +62,10 @@ describe("a credit", () => {
       },
     );
     reservations = createReservations({ store, clock, onError: (error) => expect.fail(String(error)) });
-    credits = createCredits({
-      trials: createTrials({ services, clock, log: silentLog }),
-      services,
-      reservations,
-      clock,
-      log: silentLog,
-      records: createJobRecords({ store, clock }),
-      refunds: { open: async (refund) => void refunds.push(refund), status: async () => refund },
-    });
+    const trials = createTrials({ services, clock, log });
+    const records = createJobRecords({ store, clock });
+    const desk = { open: async (refund: RefundCase) => void refunds.push(refund), status: async () => refund };
+    credits = createCredits({ services, reservations, records, refunds: desk, trials, clock, log });
     work = () => ({ done: true });
   });
   afterEach(() => reservations.close());
@@ -83,6 +73,15 @@ describe("a credit", () => {
     work = () => {
       throw new Problem(code, "It fell off the table.");
     };
+  };
+  /** The process closes during the work. */
+  const stop = (): AbortSignal => {
+    const stopping = new AbortController();
+    work = () => {
+      stopping.abort();
+      throw new Problem("unavailable");
+    };
+    return stopping.signal;
   };
   const deliver = (record = toRecord(), signal = never) => credits.deliver("k", record, signal);
 
@@ -104,6 +103,8 @@ describe("a credit", () => {
   });
 
   it("counts a failure that may pass, with its reason, and is tried again", async () => {
+    const { message } = await credits.explain(toRecord());
+    expect(message).to.match(/^The payment was settled, and its work is not done yet\. /);
     fail("upstream-failed");
     const record = await deliver();
     expect(record.owed).to.deep.equal({ ...toRecord().owed, failures: 1, reason: "It fell off the table." });
@@ -116,13 +117,9 @@ describe("a credit", () => {
   });
 
   it("counts no failure of a run that was stopped, nor touches its record", async () => {
-    const stopping = new AbortController();
-    work = () => {
-      stopping.abort();
-      throw new Problem("unavailable");
-    };
+    const signal = stop();
     const record = toRecord();
-    expect(await deliver(record, stopping.signal)).to.equal(record);
+    expect(await deliver(record, signal)).to.equal(record);
     expect(await reservations.read("k")).to.equal(undefined);
   });
 
@@ -139,8 +136,7 @@ describe("a credit", () => {
   });
 
   it("waits for the steps that its run has begun", async () => {
-    const begun = Promise.withResolvers<void>();
-    const mayEnd = Promise.withResolvers<void>();
+    const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const ended: string[] = [];
     work = (_input, { step }) => {
       void step("late", async () => {
@@ -218,15 +214,24 @@ describe("a credit", () => {
     expect([runs, refunds.length]).to.deep.equal([3, 0]);
   });
 
+  it("is begun by the next attempt where the store refuses to record that it begins, or says so", async () => {
+    const { set } = store;
+    for (const keep of [async () => {}, set]) {
+      store.set = (...write) => keep(...write).then(() => Promise.reject(new Problem("unavailable")));
+      const record = toRecord({ service: "send" });
+      expect(await deliver(record).catch((error: unknown) => error)).to.have.property("code", "unavailable");
+      store.set = set;
+      expect(await deliver((await reservations.read("k")) ?? record)).to.deep.include({ output: { done: true } });
+      store.entries.clear();
+    }
+    expect([runs, refunds]).to.deep.equal([2, []]);
+  });
+
   it("is paid back where a process ended while an upstream was asked, or the machine with it", async () => {
     const { set } = store;
     store.set = async (key, value, ttlMs, durability) => (durability === "lazy" ? undefined : set(key, value, ttlMs)); // A crash of the machine takes lazy writes back.
-    const stopping = new AbortController();
-    work = () => {
-      stopping.abort();
-      throw new Problem("unavailable");
-    };
-    await deliver(toRecord({ service: "send" }), stopping.signal);
+    const signal = stop();
+    await deliver(toRecord({ service: "send" }), signal);
     const left = await reservations.read("k");
     expect((await deliver(left)).owed).to.include({ isPaidBack: true });
     expect([runs, refunds.length]).to.deep.equal([1, 1]);
@@ -241,10 +246,5 @@ describe("a credit", () => {
     const young = toRecord({ settledAt: now - 10 * MINUTE + 1, owed: { id: "three", input: {}, failures: 24 } });
     expect(await credits.deliver("young", young, never)).not.to.have.property("owed");
     expect(runs).to.equal(1);
-  });
-
-  it("says that its work is not done yet while no run has failed", async () => {
-    const { message } = await credits.explain(toRecord());
-    expect(message).to.match(/^The payment was settled, and its work is not done yet\. /);
   });
 });
