@@ -126,18 +126,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (purchase.invocation.signal.aborted) throw gone(); // Nothing was done or charged yet.
     if (!isFirst) return payLast(purchase);
     await deps.checkReady(purchase, payer);
-    if (!isJobService(service)) return payFirst(purchase);
+    // `charge: first`: settle, then do the work. Until it is delivered, the payment is a credit.
+    if (!isJobService(service)) return settle(purchase, { owed: { id: randomUUID(), input, failures: 0 } });
     return jobs.reserve(offers.pin(service, offer), input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }
 
   /** Payers pay first when they are unknown, or did not pay for earlier work. */
   async function mustPayFirst({ service: { manifest }, offer, payer }: VerifiedPurchase): Promise<boolean> {
     return manifest.charge === "first" || payer === undefined || standing.paysFirst(payerOf(payer, offer), manifest.id);
-  }
-
-  /** `charge: first`: settle, then do the work. Until it is delivered, the payment is a credit. */
-  function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
-    return settle(purchase, { owed: { id: randomUUID(), input: purchase.input, failures: 0 } });
   }
 
   /** `charge: last`: do the work, record its result, settle, and only then answer. */
@@ -157,19 +153,19 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       const output = await onBehalf(invocation, () => perform(service, input, call)).catch(leave);
       noteStep(purchase, "worked", clock.now());
       if (signal.aborted) await leave(); // Before the settlement: the payment is released and not charged.
-      const outcome = await settle(purchase, { output }); // A caller who disconnects from here on is charged.
-      if (outcome.kind === "challenge") await standing.noteRefused(payer, service.manifest.id, clock.now() - begun);
-      else exposure.spent({ payer: purchase.payer as string, offer, payment });
+      const onRefused = () => standing.noteRefused(payer, service.manifest.id, clock.now() - begun);
+      const outcome = await settle(purchase, { output }, onRefused); // A caller who disconnects from here on is charged.
+      if (outcome.kind === "result") exposure.spent({ payer: purchase.payer as string, offer, payment });
       return outcome;
     });
   }
 
-  /** Once the call is on record, the payment is reported as unsettled only when that is certain. */
-  async function settle(purchase: VerifiedPurchase, bought: Bought): Promise<Outcome> {
+  /** Once the call is on record, the payment is reported as unsettled only when that is certain, after `onRefused`. */
+  async function settle(purchase: VerifiedPurchase, bought: Bought, onRefused = async () => {}): Promise<Outcome> {
     const { service, invocation, payment, key, offer, listed } = purchase;
     if (invocation.signal.aborted) throw gone(); // Its job was put on record meanwhile, or it was seen whether work can be done.
     const late = explainTime(payment, clock.now());
-    if (late) return refuse(service, invocation, late);
+    if (late) return onRefused().then(() => refuse(service, invocation, late));
     const record = toRecord(purchase, bought, deps.termsOf(purchase));
     if (!(await deps.identifiers.bind(purchase))) throw inProgress();
     const putOnList = deps.placeBought(purchase);
@@ -184,7 +180,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(record.sold?.usd ?? "0") : true;
     void putOnList();
     const settlement = await settler.settle(listed, offer, { mustConfirm });
-    return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
+    const known = await reconciler.conclusionOf(key, recorded, settlement);
+    if (known.state === "rejected") await onRefused();
+    return answer(purchase, known);
   }
 
   async function finish(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {

@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { claims, refuses } from "../../support/chains/scripted-rail.ts";
+import { createFacilitatorTrust } from "../../../runtime/core/payments/trust.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { claims, createScriptedRail, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { createTestClock } from "../../support/test-clock.ts";
 
 describe("a paid request", () => {
   let shop: Shop;
@@ -174,6 +178,23 @@ describe("a paid request", () => {
       expect(body).to.have.property("error", "insufficient_funds");
       expect(body).not.to.have.property("value");
       expect(shop.receipt(response)).to.deep.include({ success: false, errorReason: "insufficient_funds" });
+    });
+
+    it("makes its payer pay first also where no rail is up any more, so that no new challenge can be made", async () => {
+      await shop.close();
+      const [rail, store, clock] = [createScriptedRail(), createMemoryStore(), createTestClock()];
+      const trust = createFacilitatorTrust({ site: { rails: [rail.manifest] }, store, clock, log: silentLog });
+      shop = await openShop({ rail, store, clock, trust });
+      shop.handler = async () => {
+        const facilitator = String(rail.manifest.facilitator);
+        const claim = { payment: "another", transaction: "0xfe", claimedAt: clock.now() };
+        trust.withdraw({ ...claim, facilitator, network: rail.manifest.network });
+        await eventually(async () => (await shop.post("/v1/roll", ROLL)).status === 503);
+        return { value: 1 };
+      };
+      rail.script.settle = refuses();
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
+      expect([rail.asked.settle, keys("pays-first").length]).to.deep.equal([1, 1]);
     });
 
     it("delivers the kept result, without a second run, once the same payment can be settled", async () => {
