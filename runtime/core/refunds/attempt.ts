@@ -37,14 +37,15 @@ const ASK_MS = 10_000;
 export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   const { records, rail, screenRecipient, clock, log, guardMs } = deps;
 
-  return async (refund, signal, lasting) => {
+  return async (opened, signal, lasting) => {
+    let refund = opened;
     const way = (await records.readWay(refund.id)) ?? (await choose(refund, signal));
     if (way === "manual") return "over";
     if (!("signed" in way)) return end(refund, "byHand" in way ? way.byHand : null);
     const { signed } = way;
     let found = await rail.find(signed, signal);
     if (found.state === "open") {
-      if (refund.held) await takeBack(refund);
+      if (refund.held) refund = await takeBack(refund);
       await checkPaid(refund, signal);
       await rail.send(signed, signal).catch(async (error: unknown) => {
         const { from } = signed.authorization;
@@ -88,9 +89,10 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   }
 
   /** After a reorganisation: the recorded transfer is no longer on the chain. */
-  async function takeBack({ held, ...refund }: OpenRefund): Promise<void> {
+  async function takeBack({ held, ...refund }: OpenRefund): Promise<OpenRefund> {
     log.warn("refund.taken-back", { job: refund.id, service: refund.service, transaction: held?.transaction });
     await records.update(refund);
+    return refund;
   }
 
   async function end(refund: OpenRefund, transaction: string | null): Promise<RefundProgress> {

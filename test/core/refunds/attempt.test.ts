@@ -77,6 +77,18 @@ describe("the attempts at a refund", () => {
     expect(await stage.records.readEnd("one")).to.include({ transaction: "0x02" });
   });
 
+  it("watch for another minute when a reorganisation has moved the same transaction to a later block", async () => {
+    stage.settle();
+    await stage.begin();
+    stage.found = { state: "open" };
+    stage.send = async () => stage.settle();
+    await stage.time.pass(MINUTE + 1000);
+    expect(stage.did.slice(3)).to.deep.equal(["find", "find", "send", "find"]);
+    expect(await stage.records.readEnd("one")).to.equal(undefined);
+    await stage.time.pass(MINUTE + 1000);
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe" });
+  });
+
   it("watch for the whole minute, also when another process looks before it is over", async () => {
     stage.settle();
     await stage.refunds.open(toCase());
