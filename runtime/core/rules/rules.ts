@@ -108,20 +108,31 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
       guests.check(wallets);
       const all = [...new Set([...wallets, ...((await ownersOf?.()) ?? [])])];
       guests.check(all);
-      await before?.();
-      await screening?.check(all, signal);
+      const giveBack = await before?.();
+      await screening?.check(all, signal).catch(async (error: unknown) => {
+        const hasFailed = Problem.from(error).code !== "buyer-refused" && !signal.aborted;
+        if (hasFailed) await giveBack?.().catch(notReturned);
+        throw error;
+      });
     } catch (error) {
       if (Problem.from(error).code === "buyer-refused") log.warn("buyer.refused", { service, payer: wallets[0] });
       throw error;
     }
   }
 
-  /** Counts a wallet that has signed in and has to be screened. @throws Problem `rate-limited` when it has bought nothing. */
-  async function takeScreening(wallet: string, hasBought: () => Promise<boolean>): Promise<void> {
-    if (!screening || (await screening.isKnown(wallet))) return;
+  /**
+   * Counts a wallet that has signed in and has to be screened. @returns what takes that back, for as many a day at most:
+   * what fails may cost something, too.
+   * @throws Problem `rate-limited` when it has bought nothing.
+   */
+  async function takeScreening(wallet: string, hasBought: () => Promise<boolean>): Promise<GiveBack | undefined> {
+    if (!screening || (await screening.isKnown(wallet))) return undefined;
     const day = Math.floor(clock.now() / DAY_MS);
-    const count = await store.incr(`screened-free:${day}`, 1, DAY_MS + MARGIN_MS, "lazy");
-    if (count <= mostPerDay || (await hasBought())) return; // A list of purchases takes many reads.
+    const add = (name: string, by: number) => store.incr(`${name}:${day}`, by, DAY_MS + MARGIN_MS, "lazy");
+    const giveBack = async (): Promise<void> => {
+      if ((await add("screened-in-vain", 1)) <= mostPerDay) await add("screened-free", -1);
+    };
+    if ((await add("screened-free", 1)) <= mostPerDay || (await hasBought())) return giveBack; // A list of purchases takes many reads.
     const retryAfter = Math.ceil(((day + 1) * DAY_MS - clock.now()) / 1000);
     throw new Problem("rate-limited", "No more wallets that have bought nothing are screened today (UTC)", {
       retryAfter,
@@ -145,13 +156,15 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Counters are kept longer than their day, since the clocks of processes differ. */
 const MARGIN_MS = 60 * 60_000;
 
+type GiveBack = () => Promise<void>;
+
 interface CheckTerms {
   readonly signal: AbortSignal;
   readonly service?: string;
   /** Further wallets that must pass. */
   readonly ownersOf?: () => Promise<readonly string[]>;
-  /** Called before a wallet is screened. */
-  readonly before?: () => Promise<void>;
+  /** Called before a wallet is screened. @returns what takes that back where the screening fails */
+  readonly before?: () => Promise<GiveBack | undefined>;
 }
 
 interface Buyer {

@@ -121,6 +121,24 @@ describe("free calls", () => {
     expect(screened).to.have.length(8);
   });
 
+  it("have a screening that failed given back, as many in a day as there are of them", async () => {
+    let isDown = true;
+    await open({
+      limits: { free_per_day: 2 },
+      rules: { screen: { service: "screen", refuse: ["sanctions_match"] } },
+      screen() {
+        if (isDown) throw new Problem("upstream-failed");
+        return false;
+      },
+    });
+    const statuses: number[] = [];
+    const visit = async (): Promise<unknown> => statuses.push((await newVisitor()()).status);
+    for (let wallet = 0; wallet < 3; wallet += 1) await visit();
+    isDown = false;
+    for (let wallet = 0; wallet < 2; wallet += 1) await visit();
+    expect(statuses).to.deep.equal([503, 503, 503, 200, 429]);
+  });
+
   it("are counted for an hour more than a day, since clocks differ", async () => {
     const store = createMemoryStore();
     const lives = noteLives(store);
