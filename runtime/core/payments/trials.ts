@@ -85,8 +85,9 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
     enter({ manifest: { id } }, buyer = "") {
       const trial = known.get(id);
       const own = trial?.buyers.get(buyer);
-      if (isResting(id, own)) trial?.buyers.set(buyer, take(own, "payments of this buyer"));
+      const next = isResting(id, own) && take(own, "payments of this buyer");
       if (trial && isResting(id, trial.all)) trial.all = take(trial.all, "buyers");
+      if (next) trial?.buyers.set(buyer, next); // Unless the service rests: then this buyer has tried nothing.
     },
     delivered(service, buyer = "") {
       const trial = known.get(service);

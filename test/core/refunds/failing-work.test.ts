@@ -87,6 +87,18 @@ describe("work that is paid first and always fails", () => {
     expect(await statusFor(1), "what was delivered to this buyer counts").to.equal(502);
   });
 
+  it("keeps one waiting no longer than it says, whose own rest ends while the service rests for all", async () => {
+    for (let at = 0; at < 5; at += 1) expect(await statusFor(1)).to.equal(502);
+    shop.clock.advance(10_000);
+    for (let buyer = 2; buyer <= 5; buyer += 1) expect(await statusFor(buyer)).to.equal(502);
+    shop.clock.advance(21_000);
+    const refused = await buyAs(1);
+    expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([503, "9"]);
+    shop.clock.advance(9000);
+    shop.handler = undefined;
+    expect(await statusFor(1)).to.equal(200);
+  });
+
   it("is tried by one buyer after a rest, and sold to the others once it is delivered", async () => {
     for (let buyer = 1; buyer <= 5; buyer += 1) await buyAs(buyer);
     shop.clock.advance(31_000);
