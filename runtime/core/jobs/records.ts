@@ -93,8 +93,8 @@ export interface JobRecords {
 }
 
 /**
- * Longer than any settlement that could begin the job: an authorization is valid for a day at most, and its outcome is
- * searched for during another day.
+ * Longer than a settlement that could begin the job: an authorization is valid for a day at most. A job that a shop finds
+ * settled after it stood still for longer is paid back.
  */
 const RESERVED_MS = 3 * 24 * 60 * 60_000;
 

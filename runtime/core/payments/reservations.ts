@@ -95,7 +95,7 @@ const MARGIN_MS = 60_000;
 const SPENT_MS = 30 * 24 * 60 * 60_000;
 /** How long unresolved payments are kept, and results that nobody has fetched. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
-/** How long owed work is remembered until it is delivered or refunded, also while no process runs. */
+/** How long owed work is remembered until it is delivered or refunded, and a job until it begins, also while no process runs. */
 const OWED_MS = 30 * 24 * 60 * 60_000;
 
 /** For how long wallets are shown what they have bought: today and the two days before. */
@@ -121,7 +121,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
    * An authorization can be settled at its last moment; the search for the settlement goes on for the usual time after
    * it.
    */
-  const openMsOf = (record: PaymentRecord): number => lifeOf(record) + (record.owed ? OWED_MS : UNATTENDED_MS);
+  const openMsOf = (record: PaymentRecord): number =>
+    lifeOf(record) + (record.owed || record.job !== undefined ? OWED_MS : UNATTENDED_MS);
 
   const recall: Reservations["recall"] = async (key) => {
     const record = await readRecord(store, key);

@@ -36,6 +36,22 @@ describe("the work of a job that its process left undone", () => {
     await stage.outOfLine();
   });
 
+  for (const days of [2, 20])
+    it(`is ${days > 3 ? "paid back" : "done"} where the shop stood still for ${days} days before it found the settlement`, async () => {
+      stage.rail.script.settle = (payment, offer) => {
+        move(stage.rail, payment, offer);
+        throw new Error("timeout");
+      };
+      stage.rail.script.find = () => ({ state: "open" });
+      expect((await stage.post("/v1/search", { what: "late" }, await stage.pay())).status).to.equal(503);
+      const [id] = stage.ids() as [string];
+      stage.clock.advance(days * 24 * 60 * 60_000);
+      delete stage.rail.script.find;
+      await stage.restart();
+      expect((await stage.ended(id)).status).to.equal(days > 3 ? "FAILED" : "DELIVERED");
+      await eventually(() => stage.refunds.length === (days > 3 ? 1 : 0));
+    });
+
   it("is paid back as its challenge has promised, also where the service pays nothing back by now", async () => {
     stage.work = () => {
       throw new Error("broken");
