@@ -209,16 +209,16 @@ export function createPayments(deps: PaymentsDeps): Payments {
     termsOf: (purchase) => ({ rail: railOf(rails, purchase.offer) as Rail, usd: usdOf(purchase), set: deps.setDigest }),
     mustConfirm: (usd) => toAtomic(usd, PRICE_DECIMALS) >= confirmAbove,
     checkTrust,
-    async checkReady({ service, invocation, input, offer }, payer) {
+    async checkReady({ service, invocation, input, offer, fault }, payer) {
+      if (fault !== undefined) throw fault; // Work would be refused after the charge, and paid back.
       deps.checkReady?.(service);
       trials.enter(service, payer && payerOf(payer, offer));
       await onBehalf(invocation, () => askReady(service, input, invocation.signal));
     },
     onSettled,
   });
-  const { counters } = deps;
   return {
-    invoke: counters ? countCalls(invoke, { ...counters, clock }) : invoke,
+    invoke: deps.counters ? countCalls(invoke, { ...deps.counters, clock }) : invoke,
     offers,
     rails: monitor,
     trials,

@@ -23,7 +23,7 @@ export interface Purchase {
   readonly given: unknown;
   /** Network and authorization id: identifies what can be settled only once. */
   readonly key: string;
-  /** Why the input is refused. Nothing new is bought then; an earlier purchase can still be fetched by its identifier. */
+  /** Why the input is refused. Nothing new is bought then; what was bought earlier can still be fetched. */
   readonly fault?: unknown;
 }
 
@@ -199,8 +199,8 @@ const isSamePayment = ({ fingerprint }: PaymentRecord, { payment }: Pick<Purchas
 type Asking = Pick<Purchase, "service" | "invocation" | "payment" | "key">;
 
 /**
- * Reads and checks the input of a purchase. @returns `isFormer` instead of an input for a call on record which the
- * service's schema would not take any more, or `fault` where another payment may have bought that call.
+ * Reads and checks the input of a purchase. @returns `fault` instead of an input for a call on record which the service's
+ * schema would not take any more (`isFormer`), or where another payment may have bought that call.
  * @throws Problem `invalid-input` with all faults.
  */
 export async function readInput(
@@ -214,9 +214,8 @@ export async function readInput(
   } catch (error) {
     const record = await recall(purchase.key);
     const isFormer = record && isSamePayment(record, purchase) && isAskedAgain(record, { ...purchase, given });
-    if (isFormer) return { input: undefined, given, isFormer };
-    if (!record && purchase.payment.identifier !== undefined)
-      return { input: undefined, given, isFormer: false, fault: error };
+    if (isFormer || (!record && purchase.payment.identifier !== undefined))
+      return { input: undefined, given, isFormer: isFormer === true, fault: error };
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import { toDamaged } from "../../../runtime/core/damage.ts";
-import { move } from "../../support/chains/scripted-rail.ts";
+import { move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -51,6 +51,16 @@ describe("the work of a job that its process left undone", () => {
       expect((await stage.ended(id)).status).to.equal(days > 3 ? "FAILED" : "DELIVERED");
       await eventually(() => stage.refunds.length === (days > 3 ? 1 : 0));
     });
+
+  it("is not charged in the end where its payment was refused before, and the service takes no such input any more", async () => {
+    const payment = await stage.pay();
+    stage.rail.script.settle = refuses();
+    expect((await stage.post("/v1/search", { what: "x" }, payment)).status).to.equal(402);
+    delete stage.rail.script.settle;
+    await stage.restart({ input: { type: "object", properties: { what: { type: "string", minLength: 2 } } } });
+    const again = await stage.post("/v1/search", { what: "x" }, payment);
+    expect([again.status, stage.rail.moved.size]).to.deep.equal([422, 0]);
+  });
 
   it("is paid back as its challenge has promised, also where the service pays nothing back by now", async () => {
     stage.work = () => {
