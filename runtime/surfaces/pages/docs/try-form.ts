@@ -85,7 +85,7 @@ ${told.length > 0 && html`<small id="${rulesId}">${told.join(" · ")}</small>`}<
 
 function toControl(data: Html, { type, choices, isLong }: FieldKind): Html {
   if (choices)
-    return html`<select ${data}><option value="">–</option>${choices.map((choice) => html`<option>${choice}</option>`)}</select>`;
+    return html`<select ${data}><option value="">–</option>${choices.map((choice) => html`<option value="${choice}">${choice}</option>`)}</select>`;
   if (type === "json" || isLong) return html`<textarea ${data} rows="${isLong ? 3 : 2}" spellcheck="false"></textarea>`;
   const mode = type === "integer" ? "numeric" : type === "number" ? "decimal" : "text";
   return html`<input ${data} type="text" inputmode="${mode}" autocomplete="off" autocapitalize="off" spellcheck="false">`;

@@ -25,6 +25,7 @@ const FIELDS = {
   note: { anyOf: [{ type: "string" }, { type: "object" }, { type: "null" }] },
   limit: { type: ["integer", "string"] },
   lines: { type: "string" },
+  unit: { type: "string", enum: ["kg", "kg  net", " t"] },
   grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
 };
 const VISIT = `id: visit
@@ -165,6 +166,15 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     expect(await field("size").locator("option").allInnerTexts()).to.deep.equal(["–", "1", "2", "4"]);
     await field("size").selectOption("2");
     expect(await input()).to.include({ size: 2 });
+  });
+
+  it("lets choose among texts, and sends each with all of its blanks", async () => {
+    for (const unit of ["kg  net", " t"]) {
+      await field("unit").selectOption(unit);
+      expect(await input()).to.include({ unit });
+      await page.locator("textarea.input").dispatchEvent("input");
+      expect(await field("unit").inputValue()).to.equal(unit);
+    }
   });
 
   it("names the field whose value would lead to another address, and sends nothing", async () => {
