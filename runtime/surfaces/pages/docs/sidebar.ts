@@ -28,7 +28,8 @@ export const toSearch = (): Html => html`<search hidden id="_search">
 const MOST_BESIDE = 100;
 
 /**
- * The list of services beside a page, collapsed on small screens: all, or those around the page's own.
+ * The list of services beside a page, collapsed on small screens: all, or those around the page's own. Only all can be
+ * searched: of a part it would say that there is nothing else.
  * @param current the page's service
  */
 export function toSidebar(services: readonly Service[], current?: Service): Html {
@@ -41,7 +42,7 @@ export function toSidebar(services: readonly Service[], current?: Service): Html
 <ul aria-labelledby="_side-${at}">${members.map((service) => toEntry(service, service === current))}</ul></div>`,
   );
   return html`<details class="side"><summary>${isCut ? "Services" : "All services"}</summary>
-${current !== undefined && toSearch()}
+${current !== undefined && !isCut && toSearch()}
 <nav aria-label="Services">${groups}${isCut && html`<p><a href="${PATHS.explorer}">All ${services.length} services</a></p>`}</nav>
 </details>`;
 }

@@ -40,6 +40,7 @@ describe("the page of a service", () => {
     ] as const)
       expect(listed(id)).to.have.length(100).and.include.members([first, id, last]);
     expect(pages.get("/docs/r7")?.markup).to.include('<a href="/docs">All 300 services</a>');
+    expect(pages.get("/docs/r7")?.markup, "a search in a part of the list").not.to.include("Find a service");
   });
 
   it("says where each form takes its fields", async () => {
