@@ -1,3 +1,6 @@
+/** The buyer no longer waits for the wallet. */
+export class Stopped extends Error {}
+
 /**
  * Has a wallet change to a chain, unless it is there.
  * @param {import("./payers.js").Provider} provider

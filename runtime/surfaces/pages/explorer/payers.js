@@ -1,4 +1,4 @@
-import { switchTo } from "./chain.js";
+import { Stopped, switchTo } from "./chain.js";
 import { h } from "./dom.js";
 import { signIn } from "./sign-in.js";
 import { FACTS, readTime, toPayment } from "./x402.js";
@@ -78,7 +78,7 @@ const withEnd = (provider, status) => ({
     const button = h("button", { type: "button", class: "pay" }, "Stop waiting for the wallet");
     const ended = new Promise((_, reject) => {
       const why = "you did not wait for the wallet. What it signs now is not sent.";
-      button.addEventListener("click", () => reject(new Error(why)));
+      button.addEventListener("click", () => reject(new Stopped(why)));
     });
     status.after(button);
     try {

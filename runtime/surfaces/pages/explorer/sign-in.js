@@ -1,4 +1,4 @@
-import { switchTo } from "./chain.js";
+import { Stopped, switchTo } from "./chain.js";
 import { h } from "./dom.js";
 import { encodeHeader, FACTS } from "./x402.js";
 
@@ -31,7 +31,9 @@ export async function signIn(provider, { info, supportedChains }) {
   if (!chain) throw new Error("The seller lets no Ethereum wallet sign in.");
   const id = chain.chainId.slice("eip155:".length);
   // A contract signs for the chain that it is on. A key's signature counts where the wallet does not change, too.
-  await switchTo(provider, Number(id)).catch(() => undefined);
+  await switchTo(provider, Number(id)).catch((error) => {
+    if (error instanceof Stopped) throw error;
+  });
   const message = [
     `${info.domain} wants you to sign in with your Ethereum account:`,
     address,

@@ -61,6 +61,20 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
     expect(await page.evaluate("requests.length"), "one of each wallet").to.equal(2);
   });
 
+  it("asks a wallet to sign in no more when nobody waits for its change of chain", async () => {
+    const page = await visit(`${counter.url}/docs/purchases`, DESKTOP, announces);
+    await page.locator("#purchases button[type=submit]").click();
+    await page.getByRole("button", { name: "Sign in with Once" }).click();
+    for (const [at, answer] of ['["0x0000000000000000000000000000000000000001"]', '"0x1"', '"0x1"'].entries()) {
+      await page.waitForFunction(`requests.length > ${at}`);
+      await page.evaluate(`requests[${at}](${answer})`);
+    }
+    await page.waitForFunction("requests.length === 4");
+    await page.getByRole("button", { name: "Stop waiting for the wallet" }).click();
+    await page.getByText("The sign-in could not be signed: you did not wait for the wallet.").waitFor();
+    expect(await page.evaluate("requests.length"), "none after the change of chain").to.equal(4);
+  });
+
   it("takes a signature that ends with 0 or 1, which tokens do not take", async () => {
     const { private_key: key } = sandbox.description.buyer.evm;
     const wallet = createFakeWallet({ key, chainId: 8453, countsFromZero: true });
