@@ -30,10 +30,10 @@ export function readJob(body) {
 /**
  * A section that shows the state of a job until it ends. Polling is free and goes on while the page is open.
  * @param {AcceptedJob} job
- * @param {import("./x402.js").Receipt | undefined} receipt of its payment
+ * @param {{ isPaid: boolean, receipt: import("./x402.js").Receipt | undefined }} payment a gateway may have taken the receipt
  * @returns {HTMLElement}
  */
-export function toJob({ job_id, status_url }, receipt) {
+export function toJob({ job_id, status_url }, payment) {
   const link = toOwnLink(status_url);
   const progress = h("p", { role: "status" }, "It waits in line.");
   const about = h("dt", {}, "Time left");
@@ -53,7 +53,7 @@ export function toJob({ job_id, status_url }, receipt) {
   async function follow() {
     for (;;) {
       const answer = await send({ method: "GET", url: status_url, body: undefined }).catch(() => undefined);
-      const job = answer?.status === 200 ? /** @type {JobStatus} */ (answer.body) : undefined;
+      const job = answer?.status === 200 ? readStatus(answer.body) : undefined;
       if (job && ENDS.has(job.status)) return conclude(job);
       if (job) told.textContent = toTime(job.eta_seconds);
       say(
@@ -82,9 +82,18 @@ export function toJob({ job_id, status_url }, receipt) {
       section.append(...toFiles(job.deliverable), toLinkedBox(job.deliverable));
     } else {
       about.textContent = "Refund";
-      told.replaceChildren(toRefund(job, receipt));
+      told.replaceChildren(toRefund(job, payment));
     }
   }
+}
+
+/**
+ * Reads the state of a job from an answer; undefined for a gateway's page in its place.
+ * @param {unknown} body
+ */
+function readStatus(body) {
+  const job = /** @type {JobStatus} */ (body ?? {});
+  return typeof job.status === "string" ? job : undefined;
 }
 
 /**
@@ -120,11 +129,11 @@ function toEnd({ status, error }) {
 /**
  * Explains the refund of a failed job.
  * @param {JobStatus} job
- * @param {import("./x402.js").Receipt | undefined} receipt
+ * @param {Parameters<typeof toJob>[1]} payment
  */
-function toRefund({ refund_tx, refund_pending }, receipt) {
-  if (!receipt) return "none is due: the job was free";
-  if (refund_tx) return toTransaction(receipt.network, refund_tx);
+function toRefund({ refund_tx, refund_pending }, { isPaid, receipt }) {
+  if (!isPaid) return "none is due: the job was free";
+  if (refund_tx) return receipt ? toTransaction(receipt.network, refund_tx) : refund_tx;
   if (refund_pending === "manual") return "the seller pays it back by hand (refund_pending: manual)";
   if (document.querySelector(".kept")) return "none: the price of a job that fails is not paid back here";
   return "none is known of yet; look at the status again later";

@@ -128,7 +128,7 @@ export function setUpTry(form) {
       if (isAgain) say(TAKEN_PERHAPS);
     } else if (answer.status === 200) {
       if (payment !== undefined) keepPayment({ call, payment, isAnswered: true });
-      showResult(answer);
+      showResult(answer, payment !== undefined);
     } else {
       // When the first outcome is unknown, a failure now does not prove that nothing was paid; but it says what was paid back.
       const isOver = payment === undefined || (isFinal(answer) && (!isAgain || isPaid(answer.body)));
@@ -143,12 +143,13 @@ export function setUpTry(form) {
   /**
    * Shows a result. The section of a job stays when the form is sent again.
    * @param {import("./request.js").Answer} answer
+   * @param {boolean} isPaid
    */
-  function showResult(answer) {
+  function showResult(answer, isPaid) {
     put([toOutcome(answer)]);
     const job = readJob(answer.body);
     if (!job) return say("Done.");
-    outcome.after(toJob(job, answer.receipt));
+    outcome.after(toJob(job, { isPaid, receipt: answer.receipt }));
     say(`The job is ${answer.receipt ? "paid" : "accepted"}. How it stands is shown below.`);
   }
 

@@ -24,8 +24,8 @@ const PAID = { "payment-response": Buffer.from(JSON.stringify(RECEIPT)).toString
 const withClock: Prepare = (page) => page.clock.install();
 const asIn2023: Prepare = async (page) => void (await page.addInitScript("delete URL.parse"));
 
-/** A body of a status, or a status code of an answer without one. */
-type Answer = object | number;
+/** A body of a status, a page in place of one, or a status code of an answer without any. */
+type Answer = object | string | number;
 
 withBrowser.describe("a job that was bought in the explorer", () => {
   const visit = openVisits();
@@ -49,10 +49,13 @@ withBrowser.describe("a job that was bought in the explorer", () => {
   }
 
   /** The same with a seller's answer to the payment that no seller gave: there is no job, and nothing is settled. */
-  async function take(status_url = `${server.url}/v1/ledger/report/1`): Promise<void> {
+  async function take(
+    status_url = `${server.url}/v1/ledger/report/1`,
+    headers: Readonly<Record<string, string>> = PAID,
+  ): Promise<void> {
     const json = { job_id: "1", status: "accepted", status_url, eta_seconds: 120 };
     await page.route("**/v1/ledger/report", (route) =>
-      "payment-signature" in route.request().headers() ? route.fulfill({ headers: PAID, json }) : route.continue(),
+      "payment-signature" in route.request().headers() ? route.fulfill({ headers, json }) : route.continue(),
     );
     await buy();
   }
@@ -63,6 +66,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     await page.route(STATUS, (route) => {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
+      if (typeof answer === "string") return route.fulfill({ contentType: "text/html", body: answer });
       return typeof answer === "number" ? route.fulfill({ status: answer }) : route.fulfill({ json: answer });
     });
     return () => asked;
@@ -164,6 +168,31 @@ withBrowser.describe("a job that was bought in the explorer", () => {
       expect(await job().locator("dt").allInnerTexts()).to.deep.equal(["Status", "Refund"]);
       expect(await findFaint(page)).to.deep.equal([]);
     });
+
+  it("is not said to be free when it was paid and a gateway has taken the receipt away", async () => {
+    for (const [answer, said] of [
+      [FAILED, "none is known of yet"],
+      [{ ...FAILED, refund_tx: TRANSACTION }, TRANSACTION],
+    ] as const) {
+      await page.unrouteAll();
+      await page.reload();
+      await script(answer);
+      await take(undefined, {});
+      await job().getByText("The job has failed").waitFor();
+      expect(await job().locator("dd").last().innerText()).to.include(said);
+    }
+  });
+
+  it("is asked for again after a gateway's page in place of its status", async () => {
+    await script("<h1>Sign in to this network</h1>", RUNNING);
+    await take();
+    await progress()
+      .getByText(/again|undefined/)
+      .waitFor();
+    expect(await progress().innerText()).to.equal("The answer was 200 OK: asking again.");
+    await page.clock.runFor(2000);
+    await job().getByText("It is being worked on: reading blocks").waitFor();
+  });
 
   it("is not followed to another address than the page's", async () => {
     const elsewhere = "https://elsewhere.example/v1/jobs/1";
