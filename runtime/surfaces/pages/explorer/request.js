@@ -35,12 +35,26 @@ const toPairs = ([name, value]) =>
   );
 
 /**
- * The parameter of the path that the input leaves empty, or that would change the path; undefined when there is none.
+ * The field that the address cannot hold, and why: a parameter of the path that is empty or would change the path, or a text
+ * that would become another one. Undefined when there is none.
  * @param {DOMStringMap} route
  * @param {Readonly<Record<string, unknown>>} input
+ * @returns {{ name: string, why: string } | undefined}
  */
-export const findUnfit = ({ parameters = "" }, input) =>
-  parameters.split(" ").find((name) => name !== "" && /^\.{0,2}$/.test(String(input[name] ?? "")));
+export function findUnfit({ method, parameters = "" }, input) {
+  const names = parameters.split(" ").filter((name) => name !== "");
+  const empty = names.find((name) => /^\.{0,2}$/.test(String(input[name] ?? "")));
+  if (empty !== undefined) return { name: empty, why: 'is a part of the address: it must not be empty, "." or "..".' };
+  const held = method === "GET" ? Object.keys(input) : names;
+  const broken = held.find((name) =>
+    toPairs([name, input[name]])
+      .flat()
+      .some((text) => /\p{Surrogate}/u.test(text)),
+  );
+  return broken === undefined
+    ? undefined
+    : { name: broken, why: "has half of a character (a lone surrogate), which no address can hold." };
+}
 
 /**
  * Sends a call, with a payment or without.

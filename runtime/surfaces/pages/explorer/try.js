@@ -60,9 +60,9 @@ export function setUpTry(form) {
     }
     const unfit = value && findUnfit(form.dataset, value);
     if (unfit === undefined) return value;
-    say(`${unfit} is a part of the address: it must not be empty, "." or "..".`);
+    say(`${unfit.name} ${unfit.why}`);
     put([]);
-    /** @type {HTMLElement | null} */ (form.querySelector(`[data-field="${unfit}"]`))?.focus();
+    /** @type {HTMLElement | null} */ (form.querySelector(`[data-field="${CSS.escape(unfit.name)}"]`))?.focus();
   }
 
   /** Whether the form still shows this call. @param {import("./request.js").Call} call */

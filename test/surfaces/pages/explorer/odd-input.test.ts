@@ -136,6 +136,19 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     expect(asked).to.deep.equal([]);
   });
 
+  it("sends no half of a character, which an address would hold as another one", async () => {
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.locator(".raw > summary").click();
+    for (const [name, broken] of Object.entries({ lines: "\ud800", tags: ["a", "b\udc00"], place: "\ud800" })) {
+      await page.locator("textarea.input").fill(JSON.stringify({ place: "home", [name]: broken }));
+      await submit();
+      const said = `${name} has half of a character (a lone surrogate), which no address can hold.`;
+      expect(await page.locator(".status").innerText()).to.equal(said);
+    }
+    expect(asked).to.deep.equal([]);
+  });
+
   it("sends digits as a text where every kind of text is allowed, and nothing else", async () => {
     await field("year").fill("2024");
     expect(await input()).to.include({ year: "2024" });
