@@ -36,7 +36,7 @@ export function toTryForm({ manifest, routes, path }: Service, schema: Json, fie
   const properties = isObject(schema.properties) ? schema.properties : {};
   const inputs = fields.flatMap((field) => {
     const property = properties[field.name];
-    const kind = isObject(property) && kindOf(property);
+    const kind = property === true ? kindOf({}) : isObject(property) && kindOf(property);
     if (!kind) return [];
     const shown = given.map((input) => input[field.name]);
     return [toField(`_${id}-field-${field.name}`, field, withExamples(kind, shown))];

@@ -26,6 +26,7 @@ const FIELDS = {
   limit: { type: ["integer", "string"] },
   lines: { type: "string" },
   unit: { type: "string", enum: ["kg", "kg  net", " t"] },
+  anything: true,
   grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
 };
 const VISIT = `id: visit
@@ -152,6 +153,11 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
   it("sends digits as a text where every kind of text is allowed, and nothing else", async () => {
     await field("year").fill("2024");
     expect(await input()).to.include({ year: "2024" });
+  });
+
+  it("has a field for a value of any kind", async () => {
+    await field("anything").fill("[1]");
+    expect(await input()).to.deep.include({ anything: [1] });
   });
 
   it("shows the lines of an example", async () => {
