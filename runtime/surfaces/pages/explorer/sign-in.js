@@ -54,18 +54,30 @@ export async function signIn(provider, { info, supportedChains }) {
  * The section shown when a wallet must sign in but nothing is paid.
  * @param {string} error why
  * @param {readonly HTMLElement[]} buttons
+ * @param {string} url what was asked for
  */
-export function toSigning(error, buttons) {
-  const none = FACTS.sandbox
-    ? "The sandbox's own buyer signs in on the command line: npx payphone purchases."
-    : "No browser wallet was found. Sign in on the command line: npx payphone purchases.";
-  const hint = buttons.length > 0 ? "You sign a text for this site alone. Nothing is paid." : none;
+export function toSigning(error, buttons, url) {
+  const none = FACTS.sandbox ? "A sandbox's page has no wallet that signs in" : "No browser wallet was found";
+  const hint =
+    buttons.length > 0
+      ? ["You sign a text for this site alone. Nothing is paid."]
+      : [`${none}: sign in `, ...toWay(url)];
   return h(
     "section",
     { class: "answer due" },
     h("h3", {}, "402: a wallet must sign in"),
     h("p", {}, `The seller says: ${error}.`),
     ...buttons,
-    h("p", { class: "hint" }, hint),
+    h("p", { class: "hint" }, ...hint),
   );
+}
+
+/**
+ * How to sign in outside of the page: the command asks for purchases alone.
+ * @param {string} url what was asked for
+ */
+function toWay(url) {
+  const at = url.indexOf("/v1/purchases");
+  if (at < 0) return ["by an x402 client that knows sign-in-with-x."];
+  return ["on the command line: ", h("code", {}, `npx payphone purchases --url ${location.origin}${url.slice(0, at)}`)];
 }

@@ -207,7 +207,7 @@ export function setUpTry(form) {
     const payers = await findPayers(status);
     const asked = signInOf(challenge);
     if (challenge.accepts.length === 0 && asked) {
-      put([toSigning(challenge.error, toSignIns(call, asked, { payers, verb: "Sign in with" }))]);
+      put([toSigning(challenge.error, toSignIns(call, asked, { payers, verb: "Sign in with" }), call.url)]);
       return say("A wallet must sign in. Nothing is to be paid.");
     }
     const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));

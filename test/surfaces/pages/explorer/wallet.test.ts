@@ -222,6 +222,21 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(await page.locator("#roll .pay").count()).to.equal(0);
   });
 
+  it("says how to sign in where there is no wallet: by the command for what this shop has sold, elsewhere by a client", async () => {
+    const page = await visit(`${counter.url}/docs/purchases`);
+    const ask = () => page.locator("#purchases button[type=submit]").click();
+    await ask();
+    expect(await page.locator("#purchases .hint code").innerText()).to.equal(
+      `npx payphone purchases --url ${counter.url}`,
+    );
+    await page.route("**/v1/own*", async (route) => {
+      await route.fulfill({ response: await route.fetch({ url: `${counter.url}/v1/purchases` }) });
+    });
+    await page.locator("#purchases form").evaluate((form) => form.setAttribute("data-path", "/v1/own"));
+    await ask();
+    await page.getByText("No browser wallet was found: sign in by an x402 client that knows sign-in-with-x.").waitFor();
+  });
+
   it("lends nobody any keys, and signs for nobody", async () => {
     expect((await fetch(`${counter.url}/sandbox`)).status).to.equal(404);
     expect((await fetch(`${counter.url}/sandbox/pay`, { method: "POST" })).status).to.equal(404);
