@@ -1,4 +1,5 @@
 import { isObject, tryParseJson } from "../json.ts";
+import { LONGEST_SIGNATURE } from "../x402/eip3009.ts";
 
 /** A wallet's sign-in proof, as in the header SIGN-IN-WITH-X (x402 extension `sign-in-with-x`). */
 export interface Claim {
@@ -25,7 +26,8 @@ export interface Claim {
 const REQUIRED = ["domain", "address", "uri", "version", "chainId", "type", "nonce", "issuedAt", "signature"] as const;
 const OPTIONAL = ["statement", "expirationTime", "notBefore", "requestId"] as const;
 
-const MOST_CHARACTERS = 8192;
+/** The base64 of a proof whose signature is as long as may be. */
+const MOST_CHARACTERS = 16_384;
 const LONGEST_TEXT = 2048;
 const MOST_RESOURCES = 16;
 const NONCE = /^[A-Za-z0-9]{8,128}$/;
@@ -42,9 +44,12 @@ export function readClaim(raw: string | object): Claim | string {
   const missing = REQUIRED.find((key) => given[key] === undefined);
   if (missing) return `${missing} is missing`;
   const { resources = [], ...texts } = given;
-  const odd = Object.entries(texts).find(([, text]) => !isLine(text));
+  // Contracts' signatures are as long as those that they pay with.
+  const odd = Object.entries(texts).find(
+    ([key, text]) => !isLine(text, key === "signature" ? LONGEST_SIGNATURE : undefined),
+  );
   if (odd) return `${odd[0]} is not one line of text`;
-  if (!Array.isArray(resources) || resources.length > MOST_RESOURCES || !resources.every(isLine))
+  if (!Array.isArray(resources) || resources.length > MOST_RESOURCES || !resources.every((one) => isLine(one)))
     return `resources is not a list of at most ${MOST_RESOURCES} URLs`;
   if (!NONCE.test(given.nonce as string)) return "nonce is not 8 to 128 letters and digits";
   return given as unknown as Claim; // Every member was checked above.
@@ -73,8 +78,8 @@ export function toMessage(claim: Claim): string {
   ].join("\n");
 }
 
-const isLine = (text: unknown): text is string =>
-  typeof text === "string" && text.length <= LONGEST_TEXT && ONE_LINE.test(text) && text.isWellFormed();
+const isLine = (text: unknown, longest = LONGEST_TEXT): text is string =>
+  typeof text === "string" && text.length <= longest && ONE_LINE.test(text) && text.isWellFormed();
 
 function decode(text: string): unknown {
   if (text.length > MOST_CHARACTERS || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;

@@ -52,6 +52,15 @@ describe("a proof of a wallet", () => {
     );
   });
 
+  it("may be as long as a payment's: that of a smart wallet with a passkey has some 2200 characters", async () => {
+    const signature = `0x${"ab".repeat(4095)}`;
+    expect(await verify({ signature })).to.be.an("object");
+    expect(await verify({ signature: `${signature}ab` })).to.equal("signature is not one line of text");
+    const { info } = signIns.declare() as { info: object };
+    const proof = { ...info, address: ADDRESS, chainId: BASE, type: "eip191", signature };
+    expect(await signIns.verify(Buffer.from(JSON.stringify(proof)).toString("base64"))).to.be.an("object");
+  });
+
   it("says, where it is of a contract that does not stand yet, that such a wallet cannot sign in", async () => {
     kind = undefined;
     expect(await verify()).to.equal("the signature is not the wallet's");
