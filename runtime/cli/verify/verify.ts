@@ -3,6 +3,7 @@ import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose"
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isDeep, isObject, tryParseJson } from "../../core/json.ts";
+import { isLocalUrl } from "../../core/set/site.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { ask, field, textField } from "../call/http.ts";
 import { toPrintableJson } from "../call/text.ts";
@@ -149,7 +150,7 @@ async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise
 /** @throws Error when another seller than the one that was called has signed, or for another payer. */
 function checkCall(said: JsonObject, seller: Seller, { url, payer }: Call): void {
   // On this machine a shop has another address than its public one.
-  if (!isLocal(URL.parse(url)?.hostname) && !isOf(seller, url))
+  if (!(URL.canParse(url) && isLocalUrl(url)) && !isOf(seller, url))
     throw new Error(`${url} was called, and ${seller.host}${seller.path} has signed`);
   if (payer !== undefined) checkShown({ payer: said.payer }, [{ payer }]);
 }
@@ -165,8 +166,6 @@ function isOf({ host, path }: Seller, address: unknown): boolean {
   return url?.host === host && url.pathname.startsWith(`${path}/`);
 }
 
-const isLocal = (hostname: string | undefined): boolean => hostname === "localhost" || hostname === "127.0.0.1";
-
 /** The seller in a did:web key. @throws Error when the key is not a did:web URL. */
 function sellerOf(kid: string): Seller {
   const [, host, path = ""] = /^did:web:([^:#/]+)((?::[\w.~-]+)*)(?:#|$)/.exec(kid) ?? [];
@@ -177,8 +176,7 @@ function sellerOf(kid: string): Seller {
 /** The public key that the host publishes (did:web, section 3.2). Fetched over https, except from this machine. */
 async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const { host, path } = sellerOf(kid);
-  const { hostname } = new URL(`https://${host}`);
-  const scheme = isLocal(hostname) ? "http" : "https";
+  const scheme = isLocalUrl(`https://${host}`) ? "http" : "https";
   const url = `${scheme}://${host}${path || "/.well-known"}/did.json`;
   const { json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
   const methods = field(json, "verificationMethod");

@@ -83,7 +83,7 @@ export function createProofs({ baseUrl, signer, clock }: ProofsDeps): Proofs {
 export function toDid(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
   const segments = pathname.split("/").filter((segment) => segment !== "");
-  return ["did:web", host.replace(":", "%3A"), ...segments].join(":");
+  return ["did:web", encodeURIComponent(host), ...segments].join(":");
 }
 
 const toPart = (value: object): string => Buffer.from(canonicalOf(value)).toString("base64url");

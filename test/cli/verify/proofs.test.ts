@@ -132,6 +132,13 @@ describe("what a sandbox signs", () => {
       expect(verdict.code, verdict.out).to.equal(1);
       expect(verdict.out).to.match(/^NOT VALID: /);
     }
+    for (const host of ["[::1]:9", "127.0.0.2:9"]) {
+      const head = change({ alg: "EdDSA", kid: `did:web:${encodeURIComponent(host)}#key` });
+      const { out } = await verify({ format: "jws", signature: `${head}.${body}.${sign}` });
+      expect(out, "no https on this machine")
+        .to.match(/^NOT VALID: http:/)
+        .and.include(`//${host} does not answer`);
+    }
   });
 
   it("is not valid beside other terms than those that were signed", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createProofs } from "../../../runtime/core/x402/proofs.ts";
+import { createProofs, toDid } from "../../../runtime/core/x402/proofs.ts";
 import { OFFER } from "../../support/offer.ts";
 
 const HOUR_MS = 60 * 60_000;
@@ -14,6 +14,12 @@ describe("signed offers", () => {
     const sale = { resource: "https://payphone.example/v1/roll", receipt, settledAt: now };
     expect(proofs.receipt({ ...sale, payer: undefined })).to.equal(undefined);
     expect(proofs.receipt({ ...sale, payer: OFFER.payTo })).to.be.an("object");
+  });
+
+  it("are signed by a host that did:web can name, also by an IPv6 address", () => {
+    expect(toDid("https://payphone.example/paid")).to.equal("did:web:payphone.example:paid");
+    expect(toDid("http://127.0.0.1:4021")).to.equal("did:web:127.0.0.1%3A4021");
+    expect(toDid("http://[::1]:4021")).to.equal("did:web:%5B%3A%3A1%5D%3A4021");
   });
 
   it("hold for no longer than a challenge, also after the clock was set back", () => {
