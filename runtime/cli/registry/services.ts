@@ -53,8 +53,9 @@ export function toSorted(services: readonly RegistryService[]): RegistryService[
 }
 
 function hostOf(resource: unknown): string | undefined {
-  const { resource: url, url: other } = isObject(resource) ? resource : {};
-  const host = URL.parse(String(url ?? other))?.host;
+  const { resource: named, url: other } = isObject(resource) ? resource : {};
+  const url = named ?? other;
+  const host = typeof url === "string" ? URL.parse(url)?.host : undefined;
   return host && host.length <= LONGEST ? host : undefined;
 }
 
@@ -62,10 +63,12 @@ function recipientsOf(resource: unknown): string[] {
   const accepts = isObject(resource) && Array.isArray(resource.accepts) ? resource.accepts : [];
   return accepts
     .filter(isObject)
-    .filter(({ network, asset }) => NETWORKS.has(network) && String(asset).toLowerCase() === USDC)
-    .map(({ payTo }) => String(payTo).toLowerCase())
+    .filter(({ network, asset }) => NETWORKS.has(network) && inLowerCase(asset) === USDC)
+    .map(({ payTo }) => inLowerCase(payTo))
     .filter((address) => ADDRESS.test(address));
 }
+
+const inLowerCase = (text: unknown): string => (typeof text === "string" ? text.toLowerCase() : "");
 
 function toLabel(hosts: readonly string[]): string {
   const more = hosts.length > MOST_HOSTS ? ` and ${hosts.length - MOST_HOSTS} more` : "";

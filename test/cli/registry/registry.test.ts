@@ -103,6 +103,9 @@ describe("payphone registry import", () => {
       {},
       { resource: "https://x.example/" },
       { resource: "https://x.example/", accepts: [null] },
+      { ...good, resource: { toString: 1 } },
+      resource("https://x.example/", { toString: 1 } as never),
+      resource("https://x.example/", toAddress(6), { asset: { toString: 1 } }),
     ]);
     expect(services.map(({ id }) => id)).to.deep.equal(["v1.example"]);
   });
