@@ -13,6 +13,7 @@ import type { Terminal } from "../terminal.ts";
 
 /** The result for one signed offer or receipt. */
 interface Verdict {
+  /** By its content, also where the signature is not valid. */
   readonly kind: "offer" | "receipt";
   readonly valid: boolean;
   /** The signing key, as a DID URL. */
@@ -140,12 +141,15 @@ async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise
       throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
     checkShown(said, beside);
     if (call) checkCall(said, seller, call);
-    return { kind: "amount" in said ? "offer" : "receipt", valid: true, signed_by: kid, payload: said };
+    return { kind: kindOf(said), valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();
-    return { kind: "receipt", valid: false, signed_by: kid, payload: null, error: (error as Error).message };
+    const claimed = tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString());
+    return { kind: kindOf(claimed), valid: false, signed_by: kid, payload: null, error: (error as Error).message };
   }
 }
+
+const kindOf = (said: unknown): Verdict["kind"] => (isObject(said) && "amount" in said ? "offer" : "receipt");
 
 /** @throws Error when another seller than the one that was called has signed, or for another payer. */
 function checkCall(said: JsonObject, seller: Seller, { url, payer }: Call): void {

@@ -180,6 +180,8 @@ describe("what a sandbox signs", () => {
     expect((await verify({ ...required, accepts: [], extensions })).out).to.match(
       /^NOT VALID: what was signed is not /,
     );
+    const told = JSON.parse((await verify({ ...required, accepts: [], extensions }, true)).out) as Loose[];
+    expect(told.map(({ kind }) => kind)).to.deep.equal(["offer", "offer", "offer"]);
   });
 
   it("is not valid in the report of a call that was made to another seller, or paid by somebody else", async () => {
