@@ -29,6 +29,7 @@ describe("the secret of a webhook", () => {
     }
     const short = [`whsec_${ofBytes(23)}`, "whsec_", ""];
     const others = [`whsec_${ofBytes(65)}`, ofBytes(24), `whsec_${ofBytes(24)}!`, `whsec_ ${ofBytes(24)}`];
+    others.push(`whsec_${ofBytes(25)}=`, `whsec_${ofBytes(24)}===`); // The library that signs fails at them.
     for (const text of [...short, ...others]) expect(isWebhookSecret(text), text).to.equal(false);
   });
 });
