@@ -136,7 +136,7 @@ export const PROXIES: ValueFormat<number | readonly string[]> = {
   parse: (text) => {
     if (/^\d$/.test(text)) return Number(text);
     const names = text.split(",").map((name) => name.trim());
-    return names.every(isProxy) ? names : undefined;
+    return names.every((name) => isProxy(name) && !/\/0+$/.test(name)) ? names : undefined; // Express throws at /0.
   },
 };
 

@@ -94,6 +94,7 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ LOG_LEVEL: "INFO" }, `LOG_LEVEL is "INFO", but must be ${LEVEL}`],
   [{ TRUST_PROXY: "true" }, `TRUST_PROXY is "true", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.0/33" }, `TRUST_PROXY is "10.0.0.0/33", but must be ${PROXIES}`],
+  [{ TRUST_PROXY: "0.0.0.0/0" }, `TRUST_PROXY is "0.0.0.0/0", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.1,proxy" }, `TRUST_PROXY is "10.0.0.1,proxy", but must be ${PROXIES}`],
   [{ ADMIN_TOKEN: "hunter2".padEnd(23, "-") }, "ADMIN_TOKEN (not shown) must be at least 24 letters, digits, - or _"],
   [{ ADMIN_LOGIN_HEADER: "x-forwarded-user" }, LOGIN],
