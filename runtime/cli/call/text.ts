@@ -127,7 +127,8 @@ export function toFailureText(answer: SellerResponse, receipt?: SettleResponse):
     : [`${status} ${toReason(answer)}`];
   const id = textField(json, "request_id") ?? headers.get("x-request-id");
   const location = headers.get("location");
-  if (receipt?.errorReason) lines.push(`Settlement: ${receipt.errorReason}`);
+  const reason = textField(receipt, "errorReason");
+  if (reason) lines.push(`Settlement: ${reason}`);
   if (location) lines.push(`It points to ${location}, which was not followed.`);
   if (id) lines.push(`Request id: ${id}`);
   return lines.map(printable).join("\n");
@@ -135,7 +136,7 @@ export function toFailureText(answer: SellerResponse, receipt?: SettleResponse):
 
 /** One line for each fault of an input: its path, and how to correct it. */
 export const toIssueLines = (issues: readonly unknown[]): string[] =>
-  issues.map((one) => printable(`  ${toPath(field(one, "loc"))}: ${field(one, "msg")}`));
+  issues.map((one) => printable(`  ${toPath(field(one, "loc"))}: ${textField(one, "msg") ?? "it is refused"}`));
 
 function toReason(answer: SellerResponse): string {
   if (answer.status === 402) return `The payment was refused: ${refusalOf(answer) ?? "the seller does not say why"}`;
@@ -144,4 +145,6 @@ function toReason(answer: SellerResponse): string {
   return [...said].filter(Boolean).join(": ") || text.slice(0, 500) || "without a word";
 }
 
-const toPath = (loc: unknown): string => (Array.isArray(loc) ? loc.join(".") : "input");
+/** Other parts than names and numbers are left out. */
+const toPath = (loc: unknown): string =>
+  Array.isArray(loc) ? loc.filter((part) => ["string", "number"].includes(typeof part)).join(".") : "input";

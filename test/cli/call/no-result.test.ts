@@ -33,6 +33,14 @@ describe("payphone call, when the seller gives no result,", () => {
     );
   });
 
+  it("does not fail itself at a fault and a reason that are no texts", async () => {
+    const odd = { toString: 1 };
+    const receipt = { success: false, errorReason: odd, transaction: "", network: "eip155:8453" };
+    const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+    seller.script.answers = [{ status: 422, body: { detail: [{ loc: ["body", odd, "high"], msg: odd }] }, headers }];
+    expect(await lastWords(5)).to.equal("payphone: 422 The input was refused:\n  body.high: it is refused");
+  });
+
   it("does not end like an unpaid call when the input was refused and charged, or perhaps charged", async () => {
     const refused = { status: 422, body: { detail: [] } };
     for (const answers of [[{ ...PAID, ...refused }], [undefined, refused]]) {
