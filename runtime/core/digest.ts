@@ -17,6 +17,15 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   }
 }
 
+/** The canonical form of JSON data, to compare it; its JSON where it has none, as a text with half of a character. */
+export function comparableOf(value: unknown): string {
+  try {
+    return canonicalOf(value);
+  } catch {
+    return JSON.stringify(value);
+  }
+}
+
 /** SHA-256 over the canonical form (RFC 8785) of JSON data: the order of keys does not matter. */
 export const digestOf = (value: unknown): string => sha256(canonicalOf(value));
 

@@ -1,4 +1,4 @@
-import { canonicalOf } from "../../core/digest.ts";
+import { comparableOf } from "../../core/digest.ts";
 import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { Change } from "./change.ts";
@@ -163,7 +163,7 @@ function keysOf(old: object, now: object): readonly string[] {
   return [...new Set([...Object.keys(one), ...Object.keys(two)])].filter((key) => differ(one[key], two[key]));
 }
 
-const differ = (one: unknown, two: unknown): boolean => canonicalOf(one ?? null) !== canonicalOf(two ?? null);
+const differ = (one: unknown, two: unknown): boolean => comparableOf(one ?? null) !== comparableOf(two ?? null);
 
 const priceOf = ({ price }: Manifest): string => (price === undefined ? "free" : `$${price}`);
 

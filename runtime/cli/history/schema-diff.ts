@@ -1,4 +1,4 @@
-import { canonicalOf } from "../../core/digest.ts";
+import { comparableOf } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
 
 /** How a schema has changed at one place. */
@@ -35,7 +35,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
   return compare(resolve(before.schema, before.schemas), resolve(after.schema, after.schemas), "", 0);
 
   function compare(old: Node, now: Node, path: string, depth: number): readonly SchemaChange[] {
-    if (depth > DEEPEST || (canonicalOf(old) === canonicalOf(now) && !mayRefer(old))) return [];
+    if (depth > DEEPEST || (comparableOf(old) === comparableOf(now) && !mayRefer(old))) return [];
     const names = new Set([...Object.keys(old), ...Object.keys(now)].filter((name) => !TEXTS.has(name)));
     return [...names].flatMap((name) => compareKeyword(name, { old, now, path, depth }));
   }
@@ -46,7 +46,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
     if (name === "properties") return compareProperties(place);
     if (name === "required") return compareRequired(place);
     if (name === "items" && isObject(one) && isObject(two)) return inner(one, two, `${path}[]`, depth);
-    if (canonicalOf(one ?? null) === canonicalOf(two ?? null)) return [];
+    if (comparableOf(one ?? null) === comparableOf(two ?? null)) return [];
     if (name === "enum" || name === "type" || name === "const") return compareValues(name, place);
     if (name === "additionalProperties") return compareAdditional(place);
     const way = wayOf(name, one, two);
@@ -55,7 +55,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
 
   function inner(one: Node, two: Node, path: string, depth: number): readonly SchemaChange[] {
     if ("$ref" in one || "$ref" in two) {
-      const key = canonicalOf([one, two]);
+      const key = comparableOf([one, two]);
       const count = places.get(key) ?? 0;
       if (count === MOST_PLACES) return [];
       places.set(key, count + 1);

@@ -32,7 +32,8 @@ const TOO_DEEP = "The seller's answer is nested too deeply to be handed on whole
 
 /**
  * A page of a seller's list, without the tools and other members that are none by MCP: for one of them, clients refuse the
- * whole list. Nor does it promise what the seller's answers look like: clients throw away a result that breaks its `outputSchema`, also a paid one.
+ * whole list. Nor does it promise what the seller's answers look like: clients throw away a result that breaks its
+ * `outputSchema`, also a paid one.
  */
 export function toReadablePage(page: ToolResult): ToolResult {
   const tools = (Array.isArray(page.tools) ? page.tools : []).map((tool) => ({ ...tool, outputSchema: undefined }));

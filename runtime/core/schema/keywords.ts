@@ -23,7 +23,8 @@ const LONGEST_FORMATTED = 2048;
 
 /**
  * Bounds Ajv's work on hostile values, since `allErrors` is on: texts above the limits are not matched against patterns
- * and formats, `uniqueItems` is not quadratic, and `const` and `enum` call no method of a value's. Adds `x-message`, which replaces the message of a rule.
+ * and formats, `uniqueItems` is not quadratic, and `const` and `enum` call no method of a value's. Adds `x-message`, which
+ * replaces the message of a rule.
  */
 export function addKeywords(ajv: Ajv2020): void {
   ajv.addVocabulary(["x-message"]);

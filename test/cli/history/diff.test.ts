@@ -52,6 +52,15 @@ describe("the difference of two sets", () => {
     for (const [before, after, lines] of wanted) expect(await changes(before, after)).to.deep.equal(lines);
   });
 
+  it("tells what is sold in place of half of a character, which earlier versions sold", async () => {
+    const half = edit(TOSS, "manifests/toss.yaml", "coins: 2 }", 'coins: 2, cut: "\\ud83d" }');
+    const request = edit(half, "schemas/TossRequest.json", '"label":', '"cut": { "default": "\\ud83d" }, "label":');
+    expect(await changes(request, TOSS)).to.deep.equal([
+      "schema!: input: cut is gone (breaking)",
+      "texts: examples changed",
+    ]);
+  });
+
   it("counts an output that may say more as breaking, and one that has a new field as not", async () => {
     const response = (from: string, to: string): Files => edit(TOSS, "schemas/TossResponse.json", from, to);
     expect(await changes(TOSS, response('"required": ["sides"]', '"required": []'))).to.deep.equal([

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalOf } from "../../../core/digest.ts";
+import { comparableOf } from "../../../core/digest.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
 /** Notes about an import, by which the next one recognizes the operator's edits. */
@@ -53,13 +53,4 @@ export const toDigests = (data: JsonObject): Parts =>
 
 /** Equal for equal JSON, whatever the order of keys. */
 export const toPartDigest = (value: unknown): string =>
-  hash("sha256", toText(value) || "undefined", "base64url").slice(0, 16);
-
-/** The canonical form; the JSON of what has none, such as half of a character, which the check refuses. */
-function toText(value: unknown): string {
-  try {
-    return canonicalOf(value);
-  } catch {
-    return JSON.stringify(value);
-  }
-}
+  hash("sha256", comparableOf(value) || "undefined", "base64url").slice(0, 16);
