@@ -129,7 +129,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       const outcome = await buy(task, payment, context, course);
       const service = services.get(task.skill);
       const isNew = task.payment?.status === "payment-required";
-      if (service && isFree(service) && isNew && course.sale === undefined) {
+      const isUnread = outcome instanceof Problem && outcome.code === "unavailable"; // The store may know of a purchase.
+      if (service && isFree(service) && isNew && course.sale === undefined && !isUnread) {
         await book.releasePayment(task.id, { payment }); // It has bought nothing, and was not needed.
         return endFree(task, outcome, context);
       }

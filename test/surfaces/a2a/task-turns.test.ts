@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { isAway } from "../../support/chains/scripted-rail.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
@@ -108,5 +109,27 @@ describe("the payment of a task", () => {
     third.rails.base.script.find = () => ({ state: "settled", transaction: "0xfeed" });
     const { result: done } = await third.call("tasks/get", { id: task.id });
     expect(done.status.state, "once it is offered again").to.equal("completed");
+  });
+
+  it("is not called uncharged when the store does not tell what its payment has bought, and its service is free", async () => {
+    const store = createMemoryStore();
+    const first = await open({ store });
+    const task = await begin(first);
+    const payment = first.pay(metadataOf(task)[KEY("required")]);
+    await submit(first, task.id, payment);
+    const { price: _price, ...free } = manifestOf("roll");
+    const second = await open({ store, manifests: [free] });
+    const send = async (): Promise<Loose> => {
+      const parts = [{ kind: "data", data: { skill: "roll", input: INPUT } }];
+      const message = { messageId: "m", role: "user", parts, metadata: { [KEY("payload")]: payment } };
+      return (await second.call("message/send", { message })).result;
+    };
+    const { get } = store;
+    store.get = (key) =>
+      key.startsWith("payment:") ? Promise.reject(new Problem("unavailable", "No store")) : get(key);
+    const waiting = await send();
+    expect(textOf(waiting)).to.match(/^No store\. Send the same payment again/);
+    store.get = get;
+    expect(textOf(await send())).to.equal("Paid and done.");
   });
 });
