@@ -49,6 +49,16 @@ describe("the history of a shop whose files something else has changed", () => {
       expect((await history.last())?.digest).to.equal(first.folder.digest);
     });
 
+  it("compares a start with no set that was sold before and cannot be read any more", async () => {
+    const sold = readFolder(await makeDirectory({ ...TOSS, "manifests/_site.yaml": "name: [" }));
+    await history.keep(sold);
+    await history.add({ digest: sold.digest, at: "2026-01-01T00:00:00Z", by: "a", what: "apply", changes: [] });
+    const dir = await makeDirectory(TOSS);
+    const past = createPast({ dataDir, home: dir, log: silentLog });
+    expect(await past.atStart({ set: await loadSet(dir), folder: readFolder(dir) })).to.deep.equal([]);
+    expect(past.before()).to.equal(undefined);
+  });
+
   it("deletes what a crash has left half-written, and nothing that is still being written", async () => {
     const folder = readFolder(await makeDirectory(TOSS));
     await history.keep(folder);

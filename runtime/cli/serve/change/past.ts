@@ -55,9 +55,10 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
           return [];
         });
         planned = retired;
-        before = await lastSold(first);
-        const sets = await follow(before, first.set);
+        const earlier = await lastSold(first);
+        const sets = await follow(earlier, first.set); // Fails for a set that this version cannot read any more.
         retired = planned;
+        before = earlier;
         return sets;
       } catch (error) {
         unkept(error);
