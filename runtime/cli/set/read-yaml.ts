@@ -131,14 +131,14 @@ function findBroken(document: Document.Parsed): readonly Scalar[] {
 
 /**
  * Keeps the numbers of a query or a form as they are written: they are sent as texts, and an API may tell `1.10` from `1.1`,
- * `01067` from `1067`, and `+49` from `49`.
+ * `01067` from `1067`, and `+49` from `49`. A mapping in a form is sent as JSON, whose numbers stay numbers.
  */
 function keepWritten(document: Document.Parsed): void {
   const isForm = /^(?:form|multipart)$/.test(String(document.getIn(["proxy", "encoding"])));
   visit(document, {
     Scalar(at, node, path) {
-      const [first, second] = path.filter(isPair).map(({ key }) => String(key));
-      const isText = first === "proxy" && (second === "query" || (second === "body" && isForm));
+      const [first, second, ...fields] = path.filter(isPair).map(({ key }) => String(key));
+      const isText = first === "proxy" && (second === "query" || (second === "body" && isForm)) && fields.length === 1;
       const { value, source = String(value) } = node;
       if (at !== "key" && isText && Number.isFinite(value) && String(value) !== source) node.value = source;
     },

@@ -63,6 +63,8 @@ describe("what a proxied service sends", () => {
       ["filter[a]", "1=2 & 3"],
       ["filter[b.c][0][d]", "4"],
     ]);
+    expect(body, "constants as they are written").to.include('name="v"\r\n\r\n1.10\r\n');
+    expect(body, "and numbers in JSON").to.include('name="of"\r\nContent-Type: application/json\r\n\r\n{"v":1.1}\r\n');
   });
 
   for (const [what, file] of [

@@ -27,7 +27,7 @@ export const LINES: Readonly<Record<string, string>> = {
   ),
   attach: toManifest(
     "attach",
-    'request: POST /form\nencoding: multipart\nfiles: [file]\nbody: { file: aGk=, "filter[*]": "{filter}" }',
+    'request: POST /form\nencoding: multipart\nfiles: [file]\nbody: { file: aGk=, v: 1.10, of: { v: 1.10 }, "filter[*]": "{filter}" }',
     FILTER,
     "{ filter: { a: 1 } }",
   ),
