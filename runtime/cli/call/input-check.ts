@@ -23,7 +23,7 @@ export function checkInput(
   const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
   const isInPath = Object.keys(inPath).length > 0;
   refuse([
-    ...(isInPath ? faultsOf(path, inPath, "query").map(toPathFault) : []), // Texts, as those of a query.
+    ...(isInPath ? faultsOf(path, inPath, "query").filter(isOfValue).map(toPathFault) : []), // Texts, as those of a query.
     ...faultsOf(rest, given, isQuery ? "query" : "body"),
   ]);
 }
@@ -37,6 +37,9 @@ export const checkArguments = (inputSchema: unknown, given: object): void =>
 /** Sellers ignore fields that they do not know, or refuse them once they are paid. */
 const faultsOf = (document: unknown, given: object, from: InputLocation): readonly ValidationIssue[] =>
   findForeignFaults(document, given, from, { seesTypos: true });
+
+/** An address may have other parts written out, be given with names of the buyer's own, and have some in its query. */
+const isOfValue = ({ type }: ValidationIssue): boolean => type !== "missing" && type !== "extra_forbidden";
 
 const toPathFault = ({ loc: [, ...field], ...issue }: ValidationIssue): ValidationIssue => ({
   ...issue,

@@ -150,9 +150,11 @@ describe("payphone call checks the input before it pays, and refuses", () => {
         "Nothing was paid.",
       ].join("\n"),
     );
-    for (const address of [service, "/v1/roll?high=6"])
+    Object.assign(pathParams ?? {}, { required: ["high", "written"], additionalProperties: false });
+    for (const address of [service, "/v1/roll?high=6", "/v1/roll?highest={highest}"])
       expect(
-        (await run({ url: seller.url, service: address, method: "POST", input: '{"low":1,"high":6}' })).code,
+        (await run({ url: seller.url, service: address, method: "POST", input: '{"low":1,"high":6,"highest":6}' }))
+          .code,
       ).to.equal(0);
   });
 
