@@ -32,6 +32,7 @@ function createTarget(listener: RequestListener): Target {
   let isFormer = false;
   return {
     serve(request, response) {
+      if (response.closed) return; // Its client has left already, as in a middleware of the host that takes its time.
       inFlight += 1;
       response.once("close", () => {
         inFlight -= 1;

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import express from "express";
 import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
@@ -61,6 +63,27 @@ describe("a shop in another server", () => {
     await untilRailsUp(`${base}/paid`);
     const challenge = await (await fetch(`${base}/paid/v1/toss`, json({}))).text();
     expect(challenge).to.include(`"${ORIGIN}/v1/toss"`);
+  });
+
+  it("closes without a wait for a client that has left before the host handed its request on", async () => {
+    const [arrived, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    host.removeAllListeners("request").on("request", (request, response) => {
+      response.once("close", () => {
+        shop.listener(request, response);
+        left.resolve();
+      });
+      arrived.resolve();
+    });
+    shop = open();
+    await shop.start();
+    const leaver = connect(Number(new URL(base).port), "127.0.0.1", () => {
+      leaver.write("POST /v1/toss HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{}");
+    });
+    await arrived.promise;
+    leaver.destroy();
+    await left.promise;
+    const waited = sleep(20_000, "still waits", { ref: false });
+    expect(await Promise.race([shop.close(), waited])).to.equal(undefined);
   });
 
   it("sells what it was rolled back to also when its server starts again", async () => {
