@@ -35,7 +35,11 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const removeSocket = (pid = 0): Promise<void> =>
     rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // A left socket does no harm.
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort();
+  let stopped: Promise<void> | undefined;
+  const stop = (): void => {
+    stopping.abort();
+    stopped ??= stopAll(); // At once: a worker that is starting may take long.
+  };
   process.on("SIGTERM", stop);
   process.on("SIGINT", toInterruptListener({ first: stop, again: killNow }));
   process.on("SIGHUP", () => {
@@ -56,7 +60,7 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   }
   if (!stopping.signal.aborted) console.log(`${first.banner}\n${count} workers\nlistening on ${first.url}`);
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
-  await stopAll();
+  await stopped;
   await Promise.all(slots);
 }
 
@@ -130,7 +134,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, { log, removeS
   }
 }
 
-/** Stops all workers in order. Workers that are still starting, or take too long, are killed. */
+/** Stops all workers in order. Those that are still starting end at once; those that take too long are killed. */
 async function stopAll(): Promise<void> {
   const late = setTimeout(killAll, GRACE_MS);
   await Promise.all(
