@@ -3,6 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 import { base58 } from "@scure/base";
 import type { Hex } from "../../api/capabilities.ts";
+import { parseCdpSecret } from "../../drivers/facilitator/cdp-secret.ts";
 import { parseIdentityKeys } from "../../drivers/peers/identity-keys.ts";
 import { parseEvmKey, parseSolanaKey } from "../../drivers/treasury-keys.ts";
 
@@ -206,10 +207,10 @@ export const CDP_KEY_ID = matching(
   "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…",
   /^[\w/-]{8,200}$/,
 );
-export const CDP_KEY_SECRET = matching(
-  "the secret of a CDP API key: base64, or a PEM text",
-  /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,
-);
+export const CDP_KEY_SECRET: ValueFormat<string> = {
+  right: "the secret of a CDP API key: base64, or a PEM text",
+  parse: (text) => (/^[A-Za-z\d+/]{40,}={0,2}$|^-----BEGIN /.test(text) && parseCdpSecret(text) ? text : undefined),
+};
 
 /** A value of the header `authorization`, with its scheme. */
 export const LOGIN: ValueFormat<string> = {

@@ -1,4 +1,5 @@
-import { createPrivateKey, type KeyObject, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { parseCdpSecret } from "./cdp-secret.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "./http.ts";
 
 export interface CdpFacilitatorOptions {
@@ -37,18 +38,10 @@ export function createCdpFacilitator({ apiKeyId, apiKeySecret, url }: CdpFacilit
 /** A JWT (RFC 7519) for one request: valid for one method, host and path, and different each time. */
 async function signToken(keyId: string, secret: string, uri: string): Promise<string> {
   const { SignJWT } = await import("jose");
-  const key = toPrivateKey(secret);
+  const key = parseCdpSecret(secret);
   const alg = key.asymmetricKeyType === "ed25519" ? "EdDSA" : "ES256";
   const now = Math.floor(Date.now() / 1000);
   return new SignJWT({ sub: keyId, iss: "cdp", uris: [uri], iat: now, nbf: now, exp: now + TOKEN_SECONDS })
     .setProtectedHeader({ alg, kid: keyId, typ: "JWT", nonce: randomBytes(16).toString("hex") })
     .sign(key);
-}
-
-function toPrivateKey(secret: string): KeyObject {
-  const bytes = Buffer.from(secret, "base64");
-  if (bytes.length !== 64) return createPrivateKey(secret);
-  const d = bytes.subarray(0, 32).toString("base64url");
-  const x = bytes.subarray(32).toString("base64url");
-  return createPrivateKey({ key: { kty: "OKP", crv: "Ed25519", d, x }, format: "jwk" });
 }

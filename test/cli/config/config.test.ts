@@ -52,8 +52,8 @@ const LOGIN =
 const PROXIES =
   "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal";
 const HEADERS = 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …';
-const CDP_ID = "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…";
 const CDP_SECRET = "the secret of a CDP API key: base64, or a PEM text";
+const NO_KEY = "This is no key that can sign, neither 64 bytes in base64 nor the PEM text of an EC key";
 const CDP = { CDP_API_KEY_ID: "7a1b2c3d-0000", CDP_API_KEY_SECRET: "A".repeat(86) };
 
 const FAULTY: readonly [env: Env, ...faults: string[]][] = [
@@ -140,9 +140,10 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ ...CDP, CDP_API_KEY_ID: undefined }, "CDP_API_KEY_SECRET is set without CDP_API_KEY_ID: set both or neither"],
   [
     { CDP_API_KEY_ID: "a b", CDP_API_KEY_SECRET: "hunter2" },
-    `CDP_API_KEY_ID is "a b", but must be ${CDP_ID}`,
+    `CDP_API_KEY_ID is "a b", but must be the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…`,
     `CDP_API_KEY_SECRET (not shown) must be ${CDP_SECRET}`,
   ],
+  [{ ...CDP, CDP_API_KEY_SECRET: "A".repeat(64) }, `CDP_API_KEY_SECRET (not shown) must be ${CDP_SECRET}: ${NO_KEY}`],
   [
     { ...CDP, FACILITATOR_HEADERS: "A: b" },
     "FACILITATOR_HEADERS and CDP_API_KEY_ID are both set: keep one way to sign in",

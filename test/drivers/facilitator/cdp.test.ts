@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { type JWTVerifyResult, jwtVerify } from "jose";
 import { createCdpFacilitator } from "../../../runtime/drivers/facilitator/cdp.ts";
+import { parseCdpSecret } from "../../../runtime/drivers/facilitator/cdp-secret.ts";
 import { OFFER, PAYMENT } from "./offer.ts";
 
 const KEY_ID = "organizations/o/apiKeys/k";
@@ -67,6 +68,14 @@ describe("Coinbase's facilitator", () => {
       }
       expect(new Set(tokens.map(({ protectedHeader }) => protectedHeader.nonce)).size).to.equal(3);
     });
+
+  it("refuses a secret that cannot sign, and says so of a PEM text on one line", () => {
+    const line = (KEYS[1]?.[2] ?? "").replaceAll("\n", "\\n");
+    expect(() => parseCdpSecret(line)).to.throw(RangeError, "its line breaks must be real ones, not \\n");
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
+    for (const secret of [toBase64(d), privateKey.export({ type: "pkcs8", format: "pem" }).toString()])
+      expect(() => parseCdpSecret(secret)).to.throw(RangeError, /^This is no key that can sign/);
+  });
 
   it("is told by which of its clients it is called", async () => {
     await tokensOf(KEYS[0]?.[2] ?? "", ED25519.publicKey);
