@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "../../core/once.ts";
 import type { Service } from "../../core/service.ts";
-import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { isEvm, type RailManifest, type SiteManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { openSandbox, type Sandbox, toSandboxBuyer } from "../../sandbox/open-sandbox.ts";
@@ -77,7 +77,7 @@ export async function openWorld({ set, env, aheadMs, baseUrl, sources: own }: Wo
 
 type Chains = Pick<Sandbox, "env" | "description" | "chains" | "stop">;
 
-/** Starts chains only when handlers read or write them: it takes a second and the sandbox's optional packages. */
+/** Starts chains only when services read or write them: it takes a second and the sandbox's optional packages. */
 async function openChains(set: ManifestSet, env: Env, dataDir: string): Promise<Chains> {
   const { rails } = set.site;
   return (await needsChains(set, env))
@@ -86,7 +86,7 @@ async function openChains(set: ManifestSet, env: Env, dataDir: string): Promise<
 }
 
 async function needsChains(set: ManifestSet, env: Env): Promise<boolean> {
-  const named = new Set(set.manifests.flatMap(({ upstreams = [] }) => upstreams));
+  const named = new Set(set.manifests.flatMap(upstreamsOf));
   const networks = new Set(set.site.rails.map(({ network }) => network));
   if (set.site.upstreams?.some(({ id, network = "" }) => named.has(id) && networks.has(network))) return true;
   const { faults, capabilities } = await tryPlugins(set, env);

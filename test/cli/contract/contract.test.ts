@@ -22,6 +22,32 @@ describe("a shop under test", () => {
     expect(connected.split("\n")).to.have.length(1); // The test's own.
   });
 
+  it("has chains also for a service without code that asks a node", async () => {
+    const site = `${TOSS["manifests/_site.yaml"]}upstreams:
+  - { id: node, title: The node, variable: BASE_RPC_URL, network: "eip155:8453" }
+`;
+    const manifest = `id: chain_id
+title: Chain id
+description: Which chain this is.
+route: POST /v1/chain-id
+price: "0.01"
+proxy:
+  upstream: node
+  request: POST /
+  body: { jsonrpc: "2.0", id: 1, method: eth_chainId, params: [] }
+input: { type: object, properties: {} }
+output: { type: object, properties: { result: { type: string } }, required: [result] }
+tags: [chain]
+examples:
+  - input: {}
+    output: { result: "0x2105" }
+`;
+    const dir = await makeDirectory({ "manifests/_site.yaml": site, "manifests/chain_id.yaml": manifest });
+    const shop = await openShop({ dir, env: {} });
+    const answer = await shop.call("chain_id", {}).finally(() => shop.close());
+    expect(answer).to.deep.equal({ result: "0x2105" });
+  });
+
   it("has a test that fails with the faults, also where the examples of a manifest are none", async () => {
     const titles: string[] = [];
     const begun: (() => Promise<void>)[] = [];
