@@ -17,6 +17,7 @@ import { createNoting } from "./capture.ts";
 import { complaintOf } from "./complaint.ts";
 import { keepNew } from "./keep.ts";
 import { type RecordOptions, type RecordRun, toLeakCheck } from "./record.ts";
+import { toUnasked } from "./report.ts";
 import { openNotingServers } from "./tools.ts";
 
 export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
@@ -116,9 +117,6 @@ async function recordInputs(
   const upstream = sourceIdOf(manifest) ?? "";
   return [...lines, ...(await keepNew(dir, manifest, { upstream, noted, repeatsCredential }))];
 }
-
-export const toUnasked = ({ id }: Manifest): string =>
-  `${id}: not asked, because its hints say that it can destroy something`;
 
 const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean =>
   upstream !== undefined && (ids.length === 0 || ids.includes(upstream));

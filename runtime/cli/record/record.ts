@@ -39,7 +39,8 @@ export interface RecordRun {
 
 /**
  * Repeats the recorded requests (cases `success` and `empty`) against the live upstreams, reports whether the answers
- * have the same shape, and writes the new ones. A failure of one exchange does not stop the others.
+ * have the same shape, and writes the new ones. A failure of one exchange does not stop the others. Services that `hints`
+ * call destructive are not asked.
  * @throws Problem `bad-request` for a set with faults, and for an id that is not an upstream with recordings.
  */
 export async function runRecord({ dir, ids, check, env }: RecordOptions): Promise<RecordRun> {
@@ -49,6 +50,7 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
   const isServer = (id: string): boolean => upstreams.some((one) => one.id === id && one.mcp !== undefined);
   // Tool calls of MCP servers are recorded anew instead.
   const all = loadRecordings(set.dir).filter(({ upstream }) => !isServer(upstream));
+  const unasked = set.manifests.filter(({ id, hints }) => hints?.destructive && all.some((one) => isOf(one, id)));
   const recordings = Map.groupBy(all, ({ upstream }) => upstream);
   const places = upstreams.map((manifest) => ({ manifest, ...locate(manifest, env) }));
   const listed = places.map(({ manifest }) => manifest.id).filter((id) => recordings.has(id));
@@ -59,7 +61,7 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
     const work = places
       .filter(({ manifest }) => wanted.includes(manifest.id))
       .map((place) =>
-        recordAll(recordings.get(place.manifest.id) ?? [], openUpstream(place, http.send), {
+        recordAll(toAskable(recordings.get(place.manifest.id), unasked), openUpstream(place, http.send), {
           repeatsCredential,
           manifests: set.manifests,
         }),
@@ -67,7 +69,7 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
     const renewals = (await Promise.all(work)).flat();
     const written = check ? [] : await writeAll(set.dir, renewals);
     const unlisted = [...recordings.keys()].filter((id) => !listed.includes(id));
-    return { report: toRecordReport(renewals, { written, unlisted }), hasFailed: hasFailed(renewals) };
+    return { report: toRecordReport(renewals, { written, unlisted, unasked }), hasFailed: hasFailed(renewals) };
   } finally {
     await http.close();
   }
@@ -134,13 +136,19 @@ async function recordAll(
 }
 
 /** The constant headers of the service without code that a recording is named after. */
-function headersOf({ file }: Recording, manifests: readonly Manifest[]): Readonly<Record<string, string>> {
-  const manifest = manifests.find(({ id, proxy }) => proxy?.upstream !== undefined && id === basename(file, ".json"));
+function headersOf(recording: Recording, manifests: readonly Manifest[]): Readonly<Record<string, string>> {
+  const manifest = manifests.find(({ id, proxy }) => proxy?.upstream !== undefined && isOf(recording, id));
   if (!manifest) return {};
   const own = Object.entries(manifest.proxy?.headers ?? {}).map(([name, text]) => [name.toLowerCase(), text] as const);
   const constant = own.filter(([name, text]) => !text.includes("{") && name !== "content-type");
   return { accept: termsOf(manifest).accept, ...Object.fromEntries(constant) };
 }
+
+/** Whether a recording is named after this service. */
+const isOf = ({ file }: Recording, id: string): boolean => id === basename(file, ".json");
+
+const toAskable = (recordings: readonly Recording[] = [], unasked: readonly Manifest[]): readonly Recording[] =>
+  recordings.filter((recording) => !unasked.some(({ id }) => isOf(recording, id)));
 
 /**
  * The exchanges to repeat: the first one for each request. Further answers to the same request were written by hand.

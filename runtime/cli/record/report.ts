@@ -1,3 +1,4 @@
+import type { Manifest } from "../../core/set/manifest.ts";
 import { toLabel } from "../../sandbox/recordings/match.ts";
 import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 import { toColumns } from "../columns.ts";
@@ -17,7 +18,13 @@ export interface Rest {
   readonly written: readonly string[];
   /** Ids of upstreams that have recordings but are not in `_site.yaml`. */
   readonly unlisted: readonly string[];
+  /** The services whose requests must not be repeated. */
+  readonly unasked: readonly Pick<Manifest, "id">[];
 }
+
+/** Of a service that `hints` call destructive. */
+export const toUnasked = ({ id }: Pick<Manifest, "id">): string =>
+  `${id}: not asked, because its hints say that it can destroy something`;
 
 const WORDS: Readonly<Record<Comparison["verdict"], string>> = {
   same: "same shape",
@@ -28,7 +35,7 @@ const WORDS: Readonly<Record<Comparison["verdict"], string>> = {
 const MOST_DETAILS = 30;
 
 /** One line for each exchange with its details below, and a last line with the totals. */
-export function toRecordReport(renewals: readonly Renewal[], { written, unlisted }: Rest): string {
+export function toRecordReport(renewals: readonly Renewal[], { written, unlisted, unasked }: Rest): string {
   const rows = renewals.flatMap(({ recording: { upstream, file }, comparisons }) =>
     [...comparisons].map(([{ case: name, request }, { verdict, details }]) => ({
       cells: [`${upstream}/${file.slice(file.lastIndexOf("/") + 1)}`, name, toLabel(request), WORDS[verdict]],
@@ -38,7 +45,7 @@ export function toRecordReport(renewals: readonly Renewal[], { written, unlisted
   const columns = toColumns(rows.map(({ cells }) => cells));
   const lines = rows.flatMap(({ details }, at) => [columns[at], ...toShort(details).map((detail) => `    ${detail}`)]);
   const left = unlisted.length > 0 ? [`not asked, because _site.yaml does not list them: ${unlisted.join(", ")}`] : [];
-  return [...lines, ...left, toCount(renewals, written)].join("\n");
+  return [...lines, ...unasked.map(toUnasked), ...left, toCount(renewals, written)].join("\n");
 }
 
 /** The verdict on each exchange, in the report's order. */

@@ -165,6 +165,22 @@ examples: [{ input: { text: hi } }]\n`;
     await shop.close();
   });
 
+  it("asks nothing again of a service that can destroy something", async () => {
+    const manifest = `id: clear\ntitle: Clear\ndescription: Clear.\nroute: POST /v1/clear\nprice: "0.01"\ntags: []
+charge: first\nproxy: { upstream: studio, request: DELETE /pictures }\nhints: { destructive: true }
+input: { type: object, properties: {} }\noutput: { type: object, properties: { gone: {} } }\nexamples: [{ input: {} }]\n`;
+    await writeFile(join(dir, "manifests/clear.yaml"), manifest);
+    const request = { method: "DELETE", path: "/pictures" };
+    const exchanges = [{ case: "success", request, response: { json: { gone: 3 } } }];
+    await writeFile(join(dir, "recordings/studio/clear.json"), JSON.stringify({ source: "By hand.", exchanges }));
+    source.script({ headers: { "content-type": "image/png" }, body: PNG }, '{"gone":3}');
+    const { report } = await record();
+    expect(report).to.include("clear: not asked, because its hints say that it can destroy something");
+    expect(source.asked.map(({ method }) => method)).not.to.include("DELETE");
+    await rm(join(dir, "manifests/clear.yaml"));
+    await rm(join(dir, "recordings/studio/clear.json"));
+  });
+
   it("records a form with a file by the file's digest, and answers that file only", async () => {
     const upload = `id: upload
 title: Upload
