@@ -73,12 +73,13 @@ async function ask(
     const text = JSON.stringify(error ? { rpc_error: error } : { result });
     return { status: 200, headers: new Headers(), text };
   }
-  const [path = "", query] = request.path.split("?", 2);
+  const [path = "", ...rest] = request.path.split("?");
+  const query = rest.join("?");
   const { method, body, type } = request;
   const parameters = new URLSearchParams(query);
   const isRepeated = parameters.size > new Set(parameters.keys()).size;
   if (response.file !== undefined || type !== undefined || isRepeated || !["GET", "POST"].includes(method)) {
-    const sent = { method, path, query: query ?? "", headers, body: toSent(body, type) };
+    const sent = { method, path, query, headers, body: toSent(body, type) };
     const answer = await upstream.send(sent, { ...bounds, isRepeatable: method === "GET" });
     return { status: answer.status, headers: answer.headers, text: answer.body.toString(), bytes: answer.body };
   }

@@ -28,6 +28,12 @@ describe("payphone record", () => {
     ]);
   });
 
+  it("asks the whole query again, also behind a question mark in it", async () => {
+    await make({ [PRICES]: [success("/search?q=why?&page=2", { json: {} })] });
+    stage.live = { "/api/search?q=why%3F&page=2": { body: {} } };
+    expect((await record()).report).to.include("1 of the same shape");
+  });
+
   it("writes the new answers, keeps all the rest, and never writes the credential", async () => {
     const error = success(PRICE, { status: 500, text: "no" }, "error");
     const headers = { "x-limit": "30", "x-key": "…", "set-cookie": "…", "x-auth-user": "…", "x-gone": "1" };
