@@ -80,6 +80,7 @@ describe("the command line", () => {
     ["purchases --url ftp://pay.example.com", /It must be a web address/],
     ["verify no-such-file.json", /^payphone: cannot read no-such-file\.json \(ENOENT\)$/],
     ["refunds close some-job", /^payphone: Give either --tx <transaction>, .*, or --undone, where/],
+    ["record --new --check nothing", /^error: option '--check' cannot be used with option '--new'$/],
     ["serve --json", /^payphone: --json belongs to serve --check; serve itself sells$/],
     ["sandbox --port 4022", /The port is in the environment: PORT=4022$/],
     ["serve --port=4022", /The port is in the environment: PORT=4022$/],

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { Problem } from "../../api/problem.ts";
 import { loadConfig, loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
@@ -75,7 +75,7 @@ function addRecord(program: Command): void {
     .command("record")
     .description("repeat the recorded requests against the live sources, and report answers whose shape changed")
     .argument("[upstreams...]", "ids of the sources; all by default; with --new also a service, and an input as JSON")
-    .option("--check", "compare, and write nothing")
+    .addOption(new Option("--check", "compare, and write nothing").conflicts("new"))
     .option("--new", "record what examples, or the input of one service, ask where no recording answers")
     .addOption(shopOption())
     .action(async (ids: string[], options: { dir?: string; check?: boolean; new?: boolean }) => {
