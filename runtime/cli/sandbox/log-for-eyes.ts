@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { isSameToken } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
+import { printable } from "../printable.ts";
 import { toThrownAt } from "../set/plugin-faults.ts";
 
 export interface EyesOptions {
@@ -20,7 +21,10 @@ type Style = Parameters<typeof styleText>[0];
 const UNSHOWN = new Set(["level", "time", "event", "stack"]);
 const EVENT_WIDTH = 24;
 
-/** Prints the log's lines of JSON for people: each call is one line with the amount paid. */
+/**
+ * Prints the log's lines of JSON for people: each call is one line with the amount paid. A path is its caller's text, and an
+ * error may have its source's.
+ */
 export function createEyesLog({ rails, hasColours, print }: EyesOptions): { write(line: string): void } {
   const paint = (style: Style, text: string): string =>
     hasColours ? styleText(style, text, { validateStream: false }) : text;
@@ -33,7 +37,7 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
   };
 
   function toCall({ method, path, service = "", status, ms, network, amount, asset, replay, code }: Fields): string {
-    const what = `${String(method).padEnd(4)} ${String(path).padEnd(28)} ${String(service).padEnd(18)}`;
+    const what = `${String(method).padEnd(4)} ${printable(String(path)).padEnd(28)} ${String(service).padEnd(18)}`;
     const before = replay ? " (paid before)" : "";
     const paid =
       amount === undefined ? "" : paint("green", `  ${toPaid(`${network}`, `${amount}`, `${asset}`)}${before}`);
@@ -54,7 +58,7 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
     const style: Style = level === "error" ? "red" : level === "warn" ? "yellow" : "cyan";
     const rest = Object.entries(fields)
       .filter(([name]) => !UNSHOWN.has(name))
-      .map(([name, value]) => `${name}=${toValue(value)}`);
+      .map(([name, value]) => `${name}=${printable(toValue(value))}`);
     return `${paint(style, String(event).padEnd(EVENT_WIDTH))} ${rest.join(" ")}`.trimEnd();
   }
 }

@@ -25,6 +25,19 @@ describe("the sandbox's log for people", () => {
     ]);
   });
 
+  it("prints nothing of a caller's or a source's text that a terminal would obey", () => {
+    const printed: string[] = [];
+    const log = createLog({
+      destination: createEyesLog({ rails: [], hasColours: false, print: (at) => printed.push(at) }),
+    });
+    log.info("http.request", { method: "GET", path: "/\u009b2J", status: 404, ms: 1 });
+    log.warn("source.failed", { error: new Problem("upstream-failed", "gone\u001b[2J\nhttp.request") });
+    expect(printed.map((line) => line.slice(10).replaceAll(/ +/g, " "))).to.deep.equal([
+      "GET / 2J 404 1 ms",
+      "source.failed error=gone [2J http.request",
+    ]);
+  });
+
   it("tells what was paid, in which of a network's tokens, and whether an earlier call has paid it", () => {
     const printed: string[] = [];
     const [network, usdc, eurc] = ["eip155:8453", "0x83AB", "0x60CD"];
