@@ -85,7 +85,7 @@ export function examineConfig(
   readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
 ): { readonly config: Config; readonly faults: readonly string[] } {
   const reader = createReader(env, readFile);
-  const { text, value, secret } = reader;
+  const { value, secret } = reader;
   const config: Config = {
     env: Object.freeze(withoutEmpty(env)),
     port: value("PORT", shapes.PORT) ?? 4021,
@@ -102,7 +102,7 @@ export function examineConfig(
       token: secret("ADMIN_TOKEN", shapes.ADMIN_TOKEN),
       login: readLogin(reader),
     },
-    anvilBin: text("ANVIL_BIN"),
+    anvilBin: value("ANVIL_BIN", ONE_LINE),
     treasury: readKeys("TREASURY", reader),
     facilitator: readFacilitator(reader),
     llm: readLlm(reader),
@@ -212,18 +212,26 @@ function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facil
   };
 }
 
-function readCollector({ text, value }: Reader): Config["collector"] {
+function readCollector({ value }: Reader): Config["collector"] {
   const endpoint = value("OTEL_EXPORTER_OTLP_ENDPOINT", shapes.WEB_URL);
   const headers = value("OTEL_EXPORTER_OTLP_HEADERS", shapes.OTLP_HEADERS) ?? {};
-  return endpoint === undefined ? undefined : { endpoint, headers, service: text("OTEL_SERVICE_NAME") ?? "payphone" };
+  const service = value("OTEL_SERVICE_NAME", ONE_LINE) ?? "payphone";
+  return endpoint === undefined ? undefined : { endpoint, headers, service };
 }
+
+/** Any text. Further lines may be other variables, and these texts are sent to others. */
+const ONE_LINE: shapes.ValueFormat<string> = {
+  right: "a text of one line",
+  parse: (text) => (/[\r\n]/.test(text) ? undefined : text),
+};
 
 function readLlm({ fault, text, value, secret }: Reader): LlmEndpoint | undefined {
   const baseUrl = value("LLM_BASE_URL", shapes.WEB_URL);
-  const model = text("LLM_MODEL");
-  const rest = { apiKey: secret("LLM_API_KEY", shapes.TOKEN), fallbackModel: text("LLM_FALLBACK_MODEL") };
-  if (text("LLM_BASE_URL") && !model) fault("LLM_BASE_URL is set without LLM_MODEL: name the model to ask");
-  if (model && !text("LLM_BASE_URL"))
+  const model = value("LLM_MODEL", ONE_LINE);
+  const fallbackModel = value("LLM_FALLBACK_MODEL", ONE_LINE);
+  const rest = { apiKey: secret("LLM_API_KEY", shapes.TOKEN), fallbackModel };
+  if (text("LLM_BASE_URL") && !text("LLM_MODEL")) fault("LLM_BASE_URL is set without LLM_MODEL: name the model to ask");
+  if (text("LLM_MODEL") && !text("LLM_BASE_URL"))
     fault("LLM_MODEL is set without LLM_BASE_URL: set the endpoint, like https://api.openai.com/v1");
   return baseUrl && model ? { baseUrl, model, ...rest } : undefined;
 }

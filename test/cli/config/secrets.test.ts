@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { examineConfig, readConfig } from "../../../runtime/cli/config/config.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
 import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
@@ -104,5 +104,23 @@ describe("the secrets that the log leaves out", () => {
       ["postgres://me:%zz-hunter@db", "%zz-hunter", "[removed]"],
     ] as const)
       expect(logged({ DATABASE_URL: value }, said, ["DATABASE_URL"]), value).to.equal(expected);
+  });
+});
+
+describe("a variable that holds a name", () => {
+  const names = ["LLM_MODEL", "LLM_FALLBACK_MODEL", "OTEL_SERVICE_NAME", "ANVIL_BIN"];
+
+  it("has one line: the further ones may be secrets, and others would get them", () => {
+    for (const name of names)
+      expect(examineConfig({ LLM_BASE_URL: "", [name]: "one\nADMIN_TOKEN=hunter2" }).faults[0]).to.equal(
+        `${name} is "one\\n…", but must be a text of one line; it has several lines, as behind a quote that is not closed`,
+      );
+  });
+
+  it("is not read from a file, and says so", () => {
+    for (const name of names)
+      expect(examineConfig({ [`${name}_FILE`]: "/run/one" }).faults).to.deep.equal([
+        `${name}_FILE is set, but ${name} is not read from a file: set ${name} itself`,
+      ]);
   });
 });
