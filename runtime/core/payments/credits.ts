@@ -60,7 +60,7 @@ const buyerOf = ({ payer, payment }: PaymentRecord): string | undefined => payer
 export function createCredits(deps: CreditsDeps): Credits {
   const { services, reservations, records, refunds, trials, clock, log } = deps;
   const byId = new Map(services.map((service) => [service.manifest.id, service]));
-  /** The work that this process has marked as begun, and has not begun: the store refused to record it. */
+  /** The work that is marked as begun, of which this process knows that nothing was done: the store refused to record it. */
   const refused = new Set<string>();
 
   return {
@@ -91,7 +91,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };
       const mayPass = isOnce ? code === "unavailable" : MAY_PASS.includes(code); // `unavailable`: nothing was done.
       if (!mayPass) return payBack(key, record, next);
-      if (isOnce) await reservations.undoOnce(key);
+      if (isOnce) await reservations.undoOnce(key).catch((error: unknown) => doAgain(key, error));
       return write(key, { ...record, owed: next });
     },
 
@@ -123,11 +123,14 @@ export function createCredits(deps: CreditsDeps): Credits {
   async function begin(key: string, record: PaymentRecord, owed: Owed): Promise<boolean> {
     const isFirst = await reservations.beginOnce(key);
     if (!refused.delete(key) && !isFirst) return false;
-    await write(key, { ...record, owed: { ...owed, isBegun: true } }).catch((error: unknown) => {
-      refused.add(key); // The mark stays, so that only this process begins it.
-      throw error;
-    });
+    await write(key, { ...record, owed: { ...owed, isBegun: true } }).catch((error: unknown) => doAgain(key, error));
     return true;
+  }
+
+  /** The mark stays, or the record: so that no other process begins the work. */
+  function doAgain(key: string, error: unknown): never {
+    refused.add(key);
+    throw error;
   }
 
   async function run(

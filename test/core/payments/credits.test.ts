@@ -74,7 +74,6 @@ describe("a credit", () => {
       throw new Problem(code, "It fell off the table.");
     };
   };
-  /** The process closes during the work. */
   const stop = (): AbortSignal => {
     const stopping = new AbortController();
     work = () => {
@@ -103,8 +102,7 @@ describe("a credit", () => {
   });
 
   it("counts a failure that may pass, with its reason, and is tried again", async () => {
-    const { message } = await credits.explain(toRecord());
-    expect(message).to.match(/^The payment was settled, and its work is not done yet\. /);
+    expect((await credits.explain(toRecord())).message).to.match(/^The payment was settled, and its work is not done/);
     fail("upstream-failed");
     const record = await deliver();
     expect(record.owed).to.deep.equal({ ...toRecord().owed, failures: 1, reason: "It fell off the table." });
@@ -119,8 +117,7 @@ describe("a credit", () => {
   it("counts no failure of a run that was stopped, nor touches its record", async () => {
     const signal = stop();
     const record = toRecord();
-    expect(await deliver(record, signal)).to.equal(record);
-    expect(await reservations.read("k")).to.equal(undefined);
+    expect([await deliver(record, signal), await reservations.read("k")]).to.deep.equal([record, undefined]);
   });
 
   it("says nothing of a run whose steps the store has failed, whatever the handler made of that", async () => {
@@ -158,8 +155,7 @@ describe("a credit", () => {
 
   it("is left to a process that offers its service", async () => {
     const record = toRecord({ service: "other" });
-    expect(await deliver(record)).to.equal(record);
-    expect(await reservations.read("k")).to.equal(undefined);
+    expect([await deliver(record), await reservations.read("k")]).to.deep.equal([record, undefined]);
   });
 
   it("is paid back at once after a failure that no run can mend, and is never run again", async () => {
@@ -214,17 +210,21 @@ describe("a credit", () => {
     expect([runs, refunds.length]).to.deep.equal([3, 0]);
   });
 
-  it("is begun by the next attempt where the store refuses to record that it begins, or says so", async () => {
-    const { set } = store;
-    for (const keep of [async () => {}, set]) {
-      store.set = (...write) => keep(...write).then(() => Promise.reject(new Problem("unavailable")));
+  it("is begun by the next attempt where the store refuses to record that it begins, or that nothing was done", async () => {
+    const { set, delete: remove } = store;
+    const refuse = (): Promise<never> => Promise.reject(new Problem("unavailable"));
+    const afterwards: typeof set = (...write) => set(...write).then(refuse);
+    for (const refusing of [{ set: refuse }, { set: afterwards }, { delete: refuse }]) {
+      Object.assign(store, refusing);
+      fail("unavailable");
       const record = toRecord({ service: "send" });
       expect(await deliver(record).catch((error: unknown) => error)).to.have.property("code", "unavailable");
-      store.set = set;
+      Object.assign(store, { set, delete: remove });
+      work = () => ({ done: true });
       expect(await deliver((await reservations.read("k")) ?? record)).to.deep.include({ output: { done: true } });
       store.entries.clear();
     }
-    expect([runs, refunds]).to.deep.equal([2, []]);
+    expect([runs, refunds]).to.deep.equal([4, []]);
   });
 
   it("is paid back where a process ended while an upstream was asked, or the machine with it", async () => {
