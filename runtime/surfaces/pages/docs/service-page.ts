@@ -118,9 +118,10 @@ function toTable(title: string, fields: readonly DescribedField[], marked: "requ
 }
 
 /** The facts that the script needs to explain offers. */
-const toFacts = ({ rails }: SiteManifest, isSandbox: boolean): object => ({
+const toFacts = (site: SiteManifest, isSandbox: boolean): object => ({
   sandbox: isSandbox,
-  rails: rails.map(({ title, network, asset, symbol, decimals, explorer }) => ({
+  test: isTestSite(site),
+  rails: site.rails.map(({ title, network, asset, symbol, decimals, explorer }) => ({
     title,
     network,
     asset,

@@ -128,9 +128,10 @@ export function toAdvice(payers) {
     return h("p", { class: "hint" }, "The sandbox's own buyer signs. It has plenty of play money on every rail.");
   const isKept = document.querySelector(".kept") !== null; // The page says that a job that fails is not paid back.
   const failed = isKept ? "." : "; a call that fails is not charged, or is paid back.";
-  const real = `This is real money. Your wallet shows what you sign${failed}`;
+  const money = FACTS.test ? "test money, which is worth nothing" : "real money";
+  const signed = `This is ${money}. Your wallet shows what you sign${failed}`;
   const none = "No browser wallet that can pay was found. The code on this page pays from a wallet of your own.";
-  return h("p", { class: "hint" }, payers > 0 ? real : none);
+  return h("p", { class: "hint" }, payers > 0 ? signed : none);
 }
 
 /** @param {string} address */

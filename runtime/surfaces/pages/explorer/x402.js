@@ -11,7 +11,7 @@
 /**
  * The facts of the site.
  * @typedef {{ title: string, network: string, asset: string, symbol: string, decimals: number, explorer: string }} Rail
- * @typedef {{ sandbox: boolean, rails: readonly Rail[] }} Facts
+ * @typedef {{ sandbox: boolean, test: boolean, rails: readonly Rail[] }} Facts
  */
 
 /**

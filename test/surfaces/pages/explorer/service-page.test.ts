@@ -43,6 +43,17 @@ describe("the page of a service", () => {
     expect(pages.get("/docs/r7")?.markup, "a search in a part of the list").not.to.include("Find a service");
   });
 
+  it("tells its script whether the money is test money", async () => {
+    const { set, service } = await showSet(ROOT);
+    for (const testnet of [true, false]) {
+      const site = { ...set.site, rails: set.site.rails.map((rail) => ({ ...rail, testnet })) };
+      const options = { services: [service("roll")], site, schemas: set.schemas, baseUrl: BASE_URL, isSandbox: false };
+      const { markup = "" } = toServicePages(options).get("/docs/roll") ?? {};
+      const [, facts = ""] = /id="_site">(.*?)<\/script>/.exec(markup) ?? [];
+      expect(JSON.parse(facts)).to.include({ sandbox: false, test: testnet });
+    }
+  });
+
   it("says where each form takes its fields", async () => {
     expect(await textOf("screen")).to.include("Also answers GET, with the same fields in the query.");
     const routes = (["GET", "POST"] as const).map((method) => ({ method, path: "/v1/screen" }));

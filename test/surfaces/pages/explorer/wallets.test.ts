@@ -75,6 +75,21 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
     expect(await page.evaluate("requests.length"), "none after the change of chain").to.equal(4);
   });
 
+  it("has test money signed as what it is", async () => {
+    const page = await visit(`${counter.url}/robots.txt`, DESKTOP, announces);
+    await page.route("**/docs/roll", async (route) => {
+      const text = await (await route.fetch()).text();
+      const body = text.replace(/"sandbox":false(?:,"test":false)?/, '"sandbox":false,"test":true');
+      await route.fulfill({ contentType: "text/html", body });
+    });
+    await page.goto(`${counter.url}/docs/roll`);
+    await page.locator("#roll button[type=submit]").click();
+    await page.locator("#roll .pay").first().waitFor();
+    expect(await page.locator("#roll .due .hint").innerText()).to.match(
+      /^This is test money, which is worth nothing\. Your/,
+    );
+  });
+
   it("takes a signature that ends with 0 or 1, which tokens do not take", async () => {
     const { private_key: key } = sandbox.description.buyer.evm;
     const wallet = createFakeWallet({ key, chainId: 8453, countsFromZero: true });
