@@ -8,6 +8,7 @@ import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openServer } from "../../server/listen.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { printable } from "../printable.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { probeRails, probeTreasury } from "./chains.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
@@ -146,7 +147,8 @@ function probePages({ host, port, admin }: Config): Promise<LiveFinding>[] {
   return [probe("operator's pages", look)];
 }
 
+/** One line for each. They repeat what nodes and servers say. */
 export const toFindingTable = (findings: readonly LiveFinding[]): string =>
-  toColumns(findings.map(({ what, state, found }) => [MARKS[state], what, found])).join("\n");
+  toColumns(findings.map(({ what, state, found }) => [MARKS[state], what, printable(found)])).join("\n");
 
 const MARKS: Readonly<Record<LiveFinding["state"], string>> = { ok: "ok", warning: "!", failed: "FAILED" };

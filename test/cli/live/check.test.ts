@@ -142,9 +142,10 @@ describe("payphone serve --check", () => {
     expect(await found({ status: 200, body: "<html>" })).to.match(
       /could not be asked \(.*"<html>" is not valid JSON\)$/,
     );
-    const error = { code: -32601, message: "Method not found" };
+    const error = { code: -32601, message: "Method\u001b[2J not found" };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error }); // As a node of Solana answers.
     expect(await found({ status: 200, body })).to.match(/^The method "eth_chainId" does not exist.+not found\)$/);
+    expect((await check({ BASE_RPC_URL: node.url }, [])).said, "on a terminal").to.include("(Method [2J not found)");
     await node.stop();
   });
 
