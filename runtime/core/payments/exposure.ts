@@ -27,7 +27,8 @@ type Paying = Pick<UnsettledCall, "payer" | "offer"> & { readonly payment: Pick<
 /**
  * Bounds the unsettled calls of a payer where work comes before settlement: their total price never exceeds the payer's
  * on-chain balance, so that one balance cannot buy several runs. On Solana the token account that pays is the payer: a
- * delegate may have signed. Counted across all processes that share the store.
+ * delegate may have signed. Of a signer whose transactions do not tell it, one call at a time is worked on. Counted across
+ * all processes that share the store.
  */
 export interface Exposure {
   /**
@@ -78,11 +79,14 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
 
   return {
     async during({ key, payer, offer, payment, lifeMs }, work) {
-      const holder = payingAccountOf(payment.payload) ?? payer;
+      const source = payingAccountOf(payment.payload);
+      const holder = source ?? payer;
       const account = accountOf(holder, offer);
       const tally = await store.join(`in-flight:${account}`, key, chargeOf(offer), lifeMs);
       try {
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
+        if (tally.members > 1 && source === undefined && "transaction" in payment.payload)
+          throw tooMany("The payment does not tell which token account pays, and another such call is worked on");
         if (tally.members > 1 && tally.weight > (await weightOf(account, holder, offer)))
           throw tooMany("The payer's balance does not cover this call and those that are being worked on");
         const result = await work();

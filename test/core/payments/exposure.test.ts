@@ -1,4 +1,11 @@
-import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from "@solana/web3.js";
+import {
+  AddressLookupTableAccount,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from "@solana/web3.js";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createExposure, type Exposure, type UnsettledCall } from "../../../runtime/core/payments/exposure.ts";
@@ -11,15 +18,18 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 const PAYER = "0xAbCdEf0000000000000000000000000000000001";
 const NETWORK = "eip155:8453";
 
-/** A payload of SPL Token's TransferChecked. */
-function toTransfer(source: PublicKey, authority: PublicKey): { readonly transaction: string } {
+/** A payload of SPL Token's TransferChecked. @param isInTable whether an address table holds the source */
+function toTransfer(source: PublicKey, authority: PublicKey, isInTable = false): { readonly transaction: string } {
   const keys = [source, PublicKey.default, PublicKey.default, authority].map((pubkey, at) => {
     return { pubkey, isSigner: at === 3, isWritable: at === 0 };
   });
   const programId = new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
   const instructions = [new TransactionInstruction({ programId, keys, data: Buffer.alloc(10, 12) })];
   const [payerKey, recentBlockhash] = [Keypair.generate().publicKey, PublicKey.default.toBase58()];
-  const message = new TransactionMessage({ payerKey, recentBlockhash, instructions }).compileToV0Message();
+  const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 };
+  const table = new AddressLookupTableAccount({ key: programId, state: { ...state, addresses: [source] } });
+  const whole = new TransactionMessage({ payerKey, recentBlockhash, instructions });
+  const message = whole.compileToV0Message(isInTable ? [table] : []);
   return { transaction: Buffer.from(new VersionedTransaction(message).serialize()).toString("base64") };
 }
 
@@ -131,6 +141,13 @@ describe("what a payer has in flight", () => {
     }
     expect(begun).to.deep.equal(["in flight", "in flight", "rate-limited 2", "rate-limited 2"]);
     expect(new Set(asked)).to.deep.equal(new Set([account!.toBase58()]));
+  });
+
+  it("is one call alone where a transaction on Solana does not tell which account pays", async () => {
+    const [account, signer] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+    const payment = { ...toCall("1").payment, payload: toTransfer(account, signer, true) };
+    const blind = (): Promise<string> => begin("1", { payer: signer.toBase58(), payment });
+    expect([await blind(), await blind()]).to.deep.equal(["in flight", "rate-limited 2"]);
   });
 
   it("is rounded up, and the balance down, where a token has more than six decimals", async () => {
