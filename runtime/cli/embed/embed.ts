@@ -5,11 +5,13 @@ import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createTurns } from "../../core/time/turns.ts";
+import { createLog } from "../../drivers/log.ts";
 import { examineConfig, lackedBy, loadEnv, readShopVariables, toDataDir } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
 import { chooseSet, refuseFaults } from "../serve/serve.ts";
 import type { ManifestSet } from "../set/load.ts";
+import { watchRejections } from "../set/watch-exit.ts";
 import { createHostLog } from "./host-log.ts";
 import { createHostServer } from "./host-server.ts";
 
@@ -90,5 +92,14 @@ async function begin(
   const { set, folder, note } = await chooseSet({ dir, config, isKnown: false, strict: true, asSold: false });
   await refuseFaults(set, config, faults);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
-  return run({ set, folder, config, server, note, examine, log: log && createHostLog(log, config.logLevel) });
+  const shown = log ? createHostLog(log, config.logLevel) : createLog({ level: config.logLevel });
+  using opening = new DisposableStack();
+  opening.use(watchRejections((error) => shown.error("plugin.rejected", { error })));
+  const running = await run({ set, folder, config, server, note, examine, log: shown });
+  const watching = opening.move();
+  const close = async (): Promise<void> => {
+    await running.close();
+    watching.dispose();
+  };
+  return { ...running, close };
 }

@@ -96,7 +96,23 @@ export async function collectRejections<T>(
   }
 }
 
-/** The listeners of trials. */
+/**
+ * Hands over the errors of promises that plugins leave rejected, until it is disposed of: in a server of somebody else, which
+ * they would end. All other errors end the process as before.
+ */
+export function watchRejections(onLeft: (error: unknown) => void): Disposable {
+  const note = (error: unknown): void => (isOfPlugin(error) ? onLeft(error) : refuse(error));
+  notes.add(note);
+  process.on("unhandledRejection", note);
+  return {
+    [Symbol.dispose]() {
+      process.off("unhandledRejection", note);
+      notes.delete(note);
+    },
+  };
+}
+
+/** The listeners of trials, and of shops in other servers. */
 const notes = new Set<unknown>();
 
 /** An error ends the process, as without a listener, unless others listen: they decide about what is theirs. */

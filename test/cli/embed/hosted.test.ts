@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import express from "express";
 import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
@@ -131,6 +132,34 @@ describe("a shop in another server", () => {
     await starting;
     await shop.close();
     await node.stop();
+  });
+});
+
+describe("a shop in another server whose plugin leaves a promise rejected", () => {
+  const LEAVES = `import { definePlugin } from "#plugin";
+export default definePlugin("toss", () => {
+  setTimeout(() => {
+    void Promise.reject(new Error("left behind"));
+    setTimeout(() => console.log("goes on"), 100);
+  }, 100);
+  return { toss: () => ({ sides: [] }) };
+});
+`;
+  const module = JSON.stringify(new URL("../../../runtime/cli/embed/embed.ts", import.meta.url).href);
+
+  it("logs that, and leaves the process alive", async () => {
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": LEAVES });
+    const own = { PUBLIC_BASE_URL: "http://127.0.0.1:9", PAYPHONE_DATA_DIR: createFolder(), LOG_LEVEL: "error" };
+    const env = { ...(await sharedSandbox()).env, ...own };
+    const script = `import { openPayphone } from ${module};
+      const shop = openPayphone({ dir: ${JSON.stringify(dir)}, env: ${JSON.stringify(env)} });
+      await shop.start();
+      setTimeout(() => shop.close(), 500);`;
+    const args = ["--input-type=module-typescript", "--eval", script];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+    expect(stdout)
+      .to.include("goes on")
+      .and.to.match(/left behind.*"plugin.rejected"/);
   });
 });
 
