@@ -16,13 +16,16 @@ import { decodeHeader, learnTime } from "./x402.js";
  * @returns {Call}
  */
 export function toCall({ method = "POST", path = "/", parameters = "" }, input) {
-  const names = parameters.split(" ");
+  const names = toNames(parameters);
   const rest = Object.entries(input).filter(([name]) => !names.includes(name));
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(input[name] ?? "")));
   if (method === "POST") return { method, url, body: JSON.stringify(Object.fromEntries(rest)) };
   const query = new URLSearchParams(rest.flatMap(toPairs)).toString();
   return { method, url: query === "" ? url : `${url}?${query}`, body: undefined };
 }
+
+/** @param {string} parameters of the path */
+const toNames = (parameters) => parameters.split(" ").filter((name) => name !== "");
 
 /**
  * A field in the query: a list repeats its name. A list of lists is one text of JSON.
@@ -42,7 +45,7 @@ const toPairs = ([name, value]) =>
  * @returns {{ name: string, why: string } | undefined}
  */
 export function findUnfit({ method, parameters = "" }, input) {
-  const names = parameters.split(" ").filter((name) => name !== "");
+  const names = toNames(parameters);
   const empty = names.find((name) => /^\.{0,2}$/.test(String(input[name] ?? "")));
   if (empty !== undefined) return { name: empty, why: 'is a part of the address: it must not be empty, "." or "..".' };
   const held = method === "GET" ? Object.keys(input) : names;

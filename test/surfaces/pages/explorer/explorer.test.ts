@@ -131,6 +131,12 @@ withBrowser.describe("the explorer of a sandbox", () => {
     expect(await status("parse_datetime").innerText()).to.equal("The call did not succeed. Nothing was charged.");
   });
 
+  it("sends a field without a name, too", async () => {
+    const asked = page.waitForRequest("**/v1/roll");
+    await send("roll", '{"low": 1, "": 2}');
+    expect((await asked).postDataJSON()).to.deep.equal({ low: 1, "": 2 });
+  });
+
   it("puts the example that is chosen into the input", async () => {
     await service("roll").getByLabel("Example").selectOption("2");
     const input = JSON.parse(await service("roll").locator("textarea.input").inputValue());
