@@ -40,12 +40,12 @@ export async function runVerify({ file, json }: { file: string; json: boolean },
   return verdicts.every(({ valid }) => valid) ? EXIT.ok : EXIT.failed;
 }
 
-/** Reads JSON, or base64 of JSON as in the headers PAYMENT-RESPONSE and PAYMENT-REQUIRED. */
+/** Reads JSON, also behind a byte order mark, or base64 of JSON as in the headers PAYMENT-RESPONSE and PAYMENT-REQUIRED. */
 async function read(file: string): Promise<unknown> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Problem("bad-request", `cannot read ${file} (${error.code})`);
   });
-  return tryParseJson(text) ?? tryParseJson(Buffer.from(text.trim(), "base64").toString());
+  return tryParseJson(text.replace(/^\uFEFF/, "")) ?? tryParseJson(Buffer.from(text.trim(), "base64").toString());
 }
 
 /** A JWS, and the unsigned offers or the receipt around it: the terms of one must equal the signed ones. */

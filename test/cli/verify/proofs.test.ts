@@ -115,6 +115,7 @@ describe("what a sandbox signs", () => {
     expect((await verify(`${"[".repeat(50_000)}${report}${"]".repeat(50_000)}`)).out, "within many lists").to.equal(
       out,
     );
+    expect((await verify(`\ufeff${report}`)).out, "behind a byte order mark").to.equal(out);
     const header = (await pay(`${sandbox.url}/v1/roll`, json(ROLL))).headers.get("payment-response") as string;
     expect((await verify(header)).code).to.equal(0);
 
