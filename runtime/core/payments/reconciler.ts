@@ -190,8 +190,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       throw new Problem("upstream-failed", "The chain does not show the settlement");
     if (record && !isWaiting && !isDone(record)) return record;
     if (record?.state === "settled" && record.receipt) void claims.judge(key, record, record as Settlement);
-    claims.forget(key);
     await reservations.strike(key);
+    claims.forget(key);
     return undefined;
   }
 
