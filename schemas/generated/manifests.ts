@@ -713,7 +713,7 @@ export interface SiteManifest {
      */
     answers_minutes?: number;
     /**
-     * How many free calls (`free` in manifests) all wallets together get in a day (UTC), over all services; 1000 by default. So many wallets that sign in are screened in a day, too (`screen`).
+     * How many free calls (`free` in manifests) all wallets together get in a day (UTC), over all services; 1000 by default. So many wallets that sign in are screened in a day, too (`screen`); as many screenings that fail are not counted.
      */
     free_per_day?: number;
     /**
