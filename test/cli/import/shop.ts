@@ -8,6 +8,7 @@ import type { ImportOutcome } from "../../../runtime/cli/import/imported.ts";
 import { checkDir } from "../../../runtime/cli/set/check.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { makeDirectory, ROOT, TOSS } from "../../core/set/served-directory.ts";
+import type { SiteTool } from "../../support/sources/tool-site.ts";
 
 /** A site without services, whose refunds are made by hand. */
 export const SITE = (TOSS["manifests/_site.yaml"] as string).replace(/^refunds:.*\n/m, "");
@@ -105,3 +106,12 @@ export async function textsOf(dir: string): Promise<Record<string, string>> {
     });
   return Object.fromEntries((await Promise.all(read)).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
+
+/** A tool that a site offers. */
+export const toTool = (name: string, schema: object = {}, more: Partial<SiteTool> = {}): SiteTool => ({
+  name,
+  description: "A tool.",
+  inputSchema: { type: "object", ...schema } as SiteTool["inputSchema"],
+  run: () => ({ content: [] }),
+  ...more,
+});
