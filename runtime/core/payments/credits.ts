@@ -160,6 +160,7 @@ export function createCredits(deps: CreditsDeps): Credits {
 
   /** Records the end before opening the refund: nothing can be delivered after that. */
   async function payBack(key: string, record: PaymentRecord, owed: Owed): Promise<PaymentRecord> {
+    refused.delete(key);
     const counts = await reservations.end(key, { state: "paid-back" });
     if (counts.state === "delivered") return keep(key, record, counts.output);
     await refunds.open({ id: owed.id, service: record.service, payment: toJobPayment(record) });

@@ -3,7 +3,6 @@ import { toFieldName } from "../names.ts";
 import type { Pointers } from "./pointers.ts";
 import { isListAlone, toBare, toNeededList } from "./styles.ts";
 
-/** The fields of a form, those of its `allOf` included. */
 export interface FormFields {
   readonly properties: JsonObject;
   readonly required: readonly unknown[];
@@ -11,6 +10,7 @@ export interface FormFields {
 
 const DEEPEST = 8;
 
+/** The fields of a form, and of what its `allOf` names. */
 export function toFlat(schema: unknown, pointers: Pointers, depth = 0): FormFields {
   const { properties, required, allOf } = pointers.tryObject(schema);
   const parts = Array.isArray(allOf) && depth < DEEPEST ? allOf.map((part) => toFlat(part, pointers, depth + 1)) : [];
@@ -36,6 +36,7 @@ export function neededLists(schema: JsonObject, pointers: Pointers): JsonObject 
   return lists.length > 0 ? Object.fromEntries(lists) : undefined;
 }
 
+/** A schema with these fields in place of its own. */
 export const withFields = (schema: JsonObject, fields: JsonObject): JsonObject => ({
   ...schema,
   properties: { ...(isObject(schema.properties) ? schema.properties : {}), ...fields },
