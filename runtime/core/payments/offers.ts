@@ -158,7 +158,7 @@ export function createOffers(deps: OffersDeps): Offers {
       // The payment names this door, below the path of the base URL. A door that many services share does not name the
       // service, and a version 1 payment names neither.
       const offerId = payment.accepted?.extra?.offerId ?? undefined; // Null names nothing.
-      const bound = named?.endsWith(service.path) || offerId !== undefined || payment.x402Version === 1;
+      const bound = named?.endsWith(encodeURI(service.path)) || offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
     pin(service, offer) {

@@ -128,6 +128,18 @@ describe("new offers", () => {
     expect(offers.of(roll)[0]?.extra).to.include(rails[0]?.manifest.domain);
   });
 
+  it("are named by a path with parameters, too, which a URL writes otherwise than a manifest", async () => {
+    const dated = { ...roll, path: "/v1/roll/{day}" };
+    const offers = open(async () => {});
+    await offers.update(up);
+    const resource = `https://shop.test${dated.path}`;
+    const [offer] = offers.of(dated);
+    const accepted = { ...offer, extra: {} };
+    const payment = { x402Version: 2, scheme: "exact", network: offer?.network, accepted, authorization: {} };
+    const named = { ...payment, resourceUrl: resource } as unknown as Payment;
+    expect(await offers.match(dated, named, { resource })).to.equal(offer);
+  });
+
   it("are not made where they cannot be put on record", async () => {
     const fault = new Error("the store is away");
     const offers = open(() => Promise.reject(fault));
