@@ -39,19 +39,15 @@ export function findReceipt(client: EvmClient, hashes: readonly Hex[]): Promise<
   });
 }
 
-/** Broadcasts signed bytes. "unclear": the node may accept them later. @throws Problem when it never will. */
-export async function broadcast(client: EvmClient, serializedTransaction: Hex): Promise<"accepted" | "unclear"> {
+/** Broadcasts signed bytes. What the node does not take now it may take later. @throws Problem when it never will. */
+export async function broadcast(client: EvmClient, serializedTransaction: Hex): Promise<void> {
   try {
     await client.ask((chain) => chain.sendRawTransaction({ serializedTransaction }));
-    return "accepted";
   } catch (error) {
-    if (error instanceof Problem) return "unclear";
-    return judge(client, error);
+    if (!(error instanceof Problem)) await judge(client, error);
   }
 }
 
-/** Messages of a node that already has the transaction. */
-const KNOWN = /already (known|imported|exists|in (the )?mempool)|known transaction/i;
 /** Refusals that are permanent. */
 const HOPELESS = new Set([
   "ExecutionRevertedError",
@@ -61,17 +57,15 @@ const HOPELESS = new Set([
   "TransactionTypeNotSupportedError",
 ]);
 
-/** Classifies a refusal. Nodes report refusals only as text; viem recognizes the common ones. */
-async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "unclear"> {
+/** Throws where a refusal is permanent. Nodes report refusals only as text; viem recognizes the common ones. */
+async function judge(client: EvmClient, error: unknown): Promise<void> {
   const { BaseError } = await import("viem");
   const { getNodeError } = await import("viem/utils");
   if (!(error instanceof BaseError)) throw error;
-  if (KNOWN.test(error.details)) return "accepted";
   const { name } = getNodeError(error, {});
   if (name === "InsufficientFundsError") throw outOfFunds(client, error);
   if (HOPELESS.has(name))
     throw new Problem("upstream-failed", `The ${client.name} chain refused a transaction`, { cause: error });
-  return "unclear";
 }
 
 /** The Problem of gas prices above the cap: they may fall again. */
