@@ -82,7 +82,7 @@ describe("a refund", () => {
   });
 
   it("waits until the treasury has gas", async () => {
-    desk.treasury = await desk.stage.fund(PRICE, 1000n);
+    desk.treasury = await desk.stage.fund(PRICE, 10n ** 13n);
     const { refunds, job } = await openRefund();
     await expectDelayed(job, /too little of the chain's coin/);
     await desk.stage.chain.setBalance(desk.treasury.address, 10n ** 20n);

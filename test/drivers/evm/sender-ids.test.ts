@@ -34,15 +34,17 @@ describe("the EVM sender, asked for a call by its id", () => {
     expect(await sender.find("one", never)).not.to.equal(undefined);
   });
 
-  it("does not find a call whose claim never came about", async () => {
+  it("does not find a call whose claim never came about, nor the one that has its place", async () => {
     const { putIfAbsent } = stage.store;
     const sender = open();
     stage.store.putIfAbsent = () => Promise.reject(new Error("the store is away"));
     expect(await sender.submit(call, never).catch(({ message }: Error) => message)).to.equal("the store is away");
     stage.store.putIfAbsent = putIfAbsent;
     expect(await sender.find("one", never)).to.equal(undefined);
+    await sender.send({ ...call, data: text(2), id: "two" }, never);
+    expect(await sender.find("one", never)).to.equal(undefined);
     await sender.send(call, never);
-    expect(await history()).to.have.length(1);
+    expect(await history()).to.have.length(2);
   });
 
   it("forgets a call when another transaction has taken its place", async () => {
