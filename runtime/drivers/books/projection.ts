@@ -134,11 +134,12 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
 
   /**
    * Compares the book's name and its place in the stream. When Redis was replaced or has lost what was read, the tables are
-   * emptied: nobody else may have their lines, so a copy stays beside the file.
+   * emptied: nobody else may have their lines, so a copy stays beside the file. A Redis that takes no writes can be read.
    */
   async function checkBook(): Promise<void> {
-    await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
-    const name = await answered(client.get(nameKeyOf(namespace)));
+    const key = nameKeyOf(namespace);
+    if (!(await answered(client.exists(key)))) await answered(client.set(key, randomUUID(), { condition: "NX" }));
+    const name = await answered(client.get(key));
     const former = placeOf("name");
     if (name === null || (former === name && !(await hasLostPlace()))) return;
     if (former !== undefined) keepLines(db, `${file}.lost-${Date.now()}`);
@@ -185,10 +186,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 }
 
-interface StreamEntry {
-  readonly id: string;
-  readonly message: Readonly<Record<string, string>>;
-}
+type StreamEntry = { readonly id: string; readonly message: Readonly<Record<string, string>> };
 
 /** Whether the data of an entry has caused the error: it is no JSON, or a value has another type. */
 const isOfData = (error: unknown): boolean =>

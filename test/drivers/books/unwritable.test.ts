@@ -1,11 +1,14 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale, toSpent } from "../../support/books/sales.ts";
 import { createFolder } from "../../support/folder.ts";
+import { withRedis } from "../../support/programs.ts";
+import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const NOBODY = 65_534;
 
@@ -76,4 +79,40 @@ describe("a book in a folder that cannot be written", () => {
       undefined,
     );
   });
+});
+
+withRedis.describe("a book in a Redis that takes no writes", () => {
+  let redis: TestRedis;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis?.stop());
+
+  for (const [setting, value] of [
+    ["maxmemory", "1mb"],
+    ["min-replicas-to-write", "1"],
+  ] as const)
+    it(`is read to its last sale: ${setting} ${value}`, async () => {
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir, redisUrl: redis.url });
+      const sale = toSale();
+      await store.enter(sale, { key: sale.id, value: 1 });
+      const client = createClient({ url: redis.url });
+      await client.connect();
+      const books = await openBooks({ redisUrl: redis.url, namespace: "payphone", file: join(dataDir, "book.sqlite") });
+      await books.refresh(); // The book has its name by now.
+      const newest = toSale();
+      await store.enter(newest, { key: newest.id, value: 1 });
+      await client.configSet(setting, value);
+      const refused = await client.set("more", 1).catch((error: Error) => error.message);
+      const failure = await books.refresh().catch((error: Error) => error.message);
+      const found = books.find(newest.id);
+      await client.configSet(setting, "0");
+      await client.close();
+      await books.close();
+      await store.close();
+      expect(refused).to.match(/^(?:OOM|NOREPLICAS)/);
+      expect(failure).to.equal(undefined);
+      expect(found).to.have.length(1);
+    });
 });
