@@ -4,16 +4,20 @@ import { Connection, Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import { toHex } from "viem";
 import type { Clock, Hex } from "../../runtime/api/capabilities.ts";
+import { readConfig } from "../../runtime/cli/config/config.ts";
+import { feeAccounts } from "../../runtime/cli/monitor/treasury.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createEvmReads } from "../../runtime/drivers/evm/reads.ts";
 import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender.ts";
 import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
+import { MEMO_PROGRAM } from "../../runtime/drivers/solana/programs.ts";
 import { createSolanaSender } from "../../runtime/drivers/solana/sender.ts";
 import { createTreasury } from "../../runtime/drivers/treasury.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
+import { rail, site } from "../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../support/chains/rpc-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
@@ -29,7 +33,7 @@ describe("an anchor", () => {
   let base: EvmChain;
   let solana: SvmChain;
   let toBase: RpcProxy;
-  let evmSender: EvmSender;
+  let evmSender: EvmSender | undefined;
   let store: ReturnType<typeof createMemoryStore>;
 
   before(async () => {
@@ -43,7 +47,7 @@ describe("an anchor", () => {
     await Promise.all([base.stop(), solana.stop()]);
   });
   afterEach(() => {
-    evmSender.close();
+    evmSender?.close();
     toBase.intervene(() => "pass");
     solana.drop(0);
   });
@@ -99,12 +103,38 @@ describe("an anchor", () => {
     expect(receipt.base.tx).to.match(/^0x[0-9a-f]{64}$/);
   });
 
+  it("is written to Solana twenty times with the least that its treasury should hold", async () => {
+    const secret = base58.encode(Keypair.generate().secretKey);
+    const config = readConfig({ TREASURY_SOLANA_KEY: secret, SOLANA_RPC_URL: solana.url });
+    const [account] = feeAccounts(
+      config,
+      { ...site, rails: [rail("base"), rail("solana")] },
+      new Set(["anchor"]),
+    ).slice(-1);
+    const poor = createTreasury({ evmKey: undefined, solanaKey: secret });
+    solana.airdrop(poor.solanaAddress, account!.least);
+    expect(await account!.read(never)).to.deep.equal({ address: poor.solanaAddress, balance: account!.least });
+    const client = createSolanaClient({ url: solana.url, network: solana.network });
+    const terms = {
+      client,
+      network: solana.network,
+      store: createMemoryStore(),
+      clock: Date,
+      log: silentLog,
+      pollMs: 10,
+    };
+    const sender = createSolanaSender({ ...terms, treasury: poor });
+    const signer = { address: poor.solanaAddress, isSigner: true, isWritable: false };
+    for (let at = 0; at < 20; at += 1)
+      await sender.send([{ program: MEMO_PROGRAM, accounts: [signer], data: Buffer.from(String(at)) }], never);
+  });
+
   it("is not offered while no block takes the treasury's transactions", async () => {
     let shift = 0;
     const anchor = open({ clock: { now: () => Date.now() + shift } });
     await base.rpc("evm_setAutomine", [false]);
     const first = anchor.write(randomBytes(32).toString("hex"), never);
-    await eventually(() => evmSender.waitingMs() > 0);
+    await eventually(() => evmSender!.waitingMs() > 0);
     expect(await thrown(anchor.ready(never))).to.equal(undefined);
     shift = 60_000;
     const message = "No block on Base takes the treasury's transactions now";

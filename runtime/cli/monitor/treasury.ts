@@ -4,13 +4,15 @@ import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/mani
 import { toAtomic } from "../../core/set/price.ts";
 import { createEvmClient } from "../../drivers/evm/client.ts";
 import { createSolanaClient } from "../../drivers/solana/client.ts";
+import { FEE } from "../../drivers/solana/sender.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
 import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
 
 /** The treasury should be able to pay for this many transactions at the highest fee. */
 export const TRANSACTIONS = 20n;
-const SOLANA_FEE_LAMPORTS = 5000n;
+/** What Solana lets no fee take: an account without data holds nothing, or at least this much (its rent exemption). */
+const SOLANA_RENT_LAMPORTS = 890_880n;
 
 /** An account of the treasury that pays fees on a rail's chain. */
 export interface FeeAccount {
@@ -66,7 +68,7 @@ function toSolanaAccount(config: Config, rail: RailManifest): FeeAccount {
   return {
     rail,
     decimals: 9,
-    least: SOLANA_FEE_LAMPORTS * TRANSACTIONS,
+    least: SOLANA_RENT_LAMPORTS + FEE * TRANSACTIONS,
     async read(signal) {
       const { PublicKey } = await import("@solana/web3.js");
       const address = treasury.solanaAddress;

@@ -125,7 +125,7 @@ const COMPUTE_UNITS = 100_000;
 const UNIT_PRICE = 20_000;
 
 /** Lamports: the fee of one signature and the priority fee. */
-const FEE = 5000n + (BigInt(COMPUTE_UNITS) * BigInt(UNIT_PRICE)) / 1_000_000n;
+export const FEE: bigint = 5000n + (BigInt(COMPUTE_UNITS) * BigInt(UNIT_PRICE)) / 1_000_000n;
 const PATIENCE_MS = 2000;
 /** How long the store knows that a fee was entered. */
 const ENTERED_MS = 24 * 60 * 60_000;
