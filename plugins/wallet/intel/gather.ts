@@ -44,7 +44,7 @@ export type Gather = <Name extends string, Asked extends WalletSources<Name>>(
 export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
   /** When omitted, the wallet is not screened. */
   readonly screening?: Screening | undefined;
-  /** How long to wait for each source. */
+  /** How long to wait for each source but the screening, which has a limit of its own. */
   readonly patienceMs: number;
   /** The beginning of the keys under which values are cached. */
   readonly place: string;
@@ -61,9 +61,8 @@ export function createGather({ cache, clock, log, screening, patienceMs, place }
   async function ask<Name extends string, T>(
     source: Name,
     read: (signal: AbortSignal) => Promise<Cached<T>>,
-    signal: AbortSignal,
+    bounded: AbortSignal,
   ) {
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
     try {
       const { value, storedAt } = await read(bounded);
       return { source, value, readAtMs: storedAt };
@@ -74,7 +73,12 @@ export function createGather({ cache, clock, log, screening, patienceMs, place }
     }
   }
 
-  /** Not cached here, because the screening has its own cache. */
+  const bound = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+
+  /**
+   * Not cached and not bounded here, because the screening has its own cache, and gives GoPlus up by itself: cut off here,
+   * what the sanctions list says would be lost, too.
+   */
   async function examine(wallet: string, signal: AbortSignal): Promise<Cached<Examination | null>> {
     return { value: (await screening?.examine(wallet, { signal })) ?? null, storedAt: clock.now() };
   }
@@ -87,8 +91,8 @@ export function createGather({ cache, clock, log, screening, patienceMs, place }
     const readKept = (name: Name, signal: AbortSignal): Promise<Cached<unknown>> =>
       cache.remember(`${place}:${name}:${key}`, { ttlMs: KEPT_MS, signal }, (shared) => sources[name](key, shared));
     const [screened, ...results] = await Promise.all([
-      ask("sanctions", (bounded) => examine(wallet, bounded), signal),
-      ...(Object.keys(sources) as Name[]).map((name) => ask(name, (bounded) => readKept(name, bounded), signal)),
+      ask("sanctions", () => examine(wallet, signal), signal),
+      ...(Object.keys(sources) as Name[]).map((name) => ask(name, (bounded) => readKept(name, bounded), bound(signal))),
     ]);
     signal.throwIfAborted();
     if (results.every(({ error }) => error)) throw toProblem(results.flatMap(({ error }) => error ?? []));

@@ -83,6 +83,30 @@ describe("wallet intelligence whose sources fail", () => {
     expect(bundle.balances.base_usdc).to.equal("1284.07");
   });
 
+  it("does not cut the screening off with the other sources: what the sanctions list says would be lost", async () => {
+    answer();
+    const host = openHost();
+    const givenUp = Promise.withResolvers<void>(); // When the other sources are.
+    const silent = (_address: string, signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) =>
+        signal.addEventListener("abort", () => {
+          reject(signal.reason as Error);
+          givenUp.resolve();
+        }),
+      );
+    const real = createScreening(host);
+    const examine: typeof real.examine = (wallet, { signal }) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+        void givenUp.promise.then(() => real.examine(wallet, { signal })).then(resolve, reject);
+      });
+    const registries = { ENS: { ...createEns(host), primaryName: silent }, SNS: createSol(host) };
+    const options = { registries, screening: { ...real, examine }, patienceMs: 5000 };
+    const bundle = await createIntel(host, options)(VITALIK, new AbortController().signal);
+    expect(bundle.errors).to.deep.equal([{ source: "ens_name", message: "No answer came in time" }]);
+    expect(bundle.sanctions).to.include({ sanctions_match: false, partial: false });
+  });
+
   it("names the screening when GoPlus fails, has what the list says all the same, and asks again the next time", async () => {
     const host = openHost();
     answer({ goplus: "error:outage" });
