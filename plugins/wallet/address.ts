@@ -48,7 +48,9 @@ const TEST_CLUSTERS: ReadonlyMap<string, string> = new Map([
 ]);
 /** BIP 21 and Solana Pay: `bitcoin:12Qt…?amount=1`. */
 const PAYMENT_URI = /^[a-z]{2,12}:(?!\/\/)([1-9A-HJ-NP-Za-km-z]{20,100})(?:\?.*)?$/i;
-const QUOTES = /^["'`“‘(<[{]+|["'`”’)>\]},;.]+$/g;
+const OPENING_QUOTES = /^["'`“‘(<[{]+/;
+/** Looked for where they begin only: from each of many within a text, it would take quadratic time to find that they end. */
+const CLOSING_QUOTES = /(?<!["'`”’)>\]},;.])["'`”’)>\]},;.]+$/;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 /** A word that may be an address, but not one in a name (`….eth`). */
 const WORD = /(?<![a-z0-9])[a-z0-9]{20,}(?![a-z0-9]|\.[a-z])/gi;
@@ -98,7 +100,8 @@ export function readAddress(text: string): WalletAddress {
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .trim()
-    .replace(QUOTES, "")
+    .replace(OPENING_QUOTES, "")
+    .replace(CLOSING_QUOTES, "")
     .trim();
   const [, namespace, reference, account] = CAIP_10.exec(clean) ?? [];
   const written = account ?? PAYMENT_URI.exec(clean)?.[1] ?? clean;

@@ -124,4 +124,11 @@ describe("an address", () => {
       }),
     );
   });
+
+  it("is read at once, also out of a body full of quotes, which its rules see before a payment is looked at", () => {
+    const began = performance.now();
+    for (const quote of ["'", "]", "."]) expect(readAddress(`a${quote.repeat(150_000)}a`).chain).to.equal("unknown");
+    expect(performance.now() - began).to.be.below(10_000); // It took minutes.
+    for (const text of [`('${EVM}')`, `"${EVM}",`, `<<${EVM}>>;`]) expect(readAddress(text).chain).to.equal("ethereum");
+  });
 });
