@@ -1,7 +1,5 @@
-import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
-import { isDeep } from "../../core/json.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { printable } from "../printable.ts";
@@ -9,13 +7,13 @@ import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
 import { explainEnd, follow, toStatusUrl } from "./follow.ts";
-import { ask, CALL_MS, field, type SellerResponse, textField, toExactJson } from "./http.ts";
+import { ask, CALL_MS, type SellerResponse, textField, toExactJson } from "./http.ts";
 import { nameIn } from "./identifier.ts";
 import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
-import { isPaidBack, isSellers, sendPaid } from "./send.ts";
+import { isPaidBack, isSellers, receiptIn, sendPaid } from "./send.ts";
 import { findTarget, readInputArgument, type Target } from "./target.ts";
 import * as texts from "./text.ts";
 
@@ -174,7 +172,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     onWait: (why, seconds) =>
       terminal.err(printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),
   });
-  const receipt = readReceipt(answer);
+  const receipt = receiptIn(answer);
   if (receipt) {
     report.receipt = { ...receipt, explorer_url: texts.toLink(pending, receipt) ?? null };
   }
@@ -226,23 +224,4 @@ function toSellerProblem(answer: SellerResponse, isUnpaid: boolean, receipt?: Se
   return new Problem(code, texts.toFailureText(answer, receipt), {
     members: { status, answer: json ?? text },
   });
-}
-
-/** What is shown of a receipt as text. */
-const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
-
-/** The PAYMENT-RESPONSE header; undefined when it is absent, malformed or too deep. A text that is none, or is broken, is left out. */
-function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
-  const header = headers.get("payment-response");
-  if (header === null) return undefined;
-  try {
-    const receipt: unknown = decodePaymentResponseHeader(header);
-    if (typeof field(receipt, "success") !== "boolean" || isDeep(receipt)) return undefined;
-    const entries = Object.entries(receipt as SettleResponse);
-    return Object.fromEntries(
-      entries.filter(([name, value]) => (typeof value === "string" && value.isWellFormed()) || !SHOWN.includes(name)),
-    ) as SettleResponse;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { SettleResponse } from "@x402/core/types";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
+import { isDeep, isObject } from "../../core/json.ts";
 import { printable } from "../printable.ts";
-import { ask, CALL_MS, type SellerResponse, textField } from "./http.ts";
+import { ask, CALL_MS, field, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
 
 /** Problem codes of 5xx answers that are final: the payment will bring no result. */
@@ -27,6 +29,30 @@ export const isPaidBack = ({ json }: Pick<SellerResponse, "json">): boolean =>
  */
 export const isSellers = ({ headers, json }: Pick<SellerResponse, "headers" | "json">): boolean =>
   isObject(json) || headers.has("payment-response") || headers.has("payment-required");
+
+/** Whether a receipt says that the payment was sent to its chain, and is not confirmed yet (x402's `settlement_pending`). */
+export const isPending = (receipt: unknown): boolean =>
+  field(receipt, "success") === false && field(receipt, "errorReason") === PENDING;
+const PENDING = "settlement_pending";
+
+/** What is shown of a receipt as text. */
+const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
+
+/** The PAYMENT-RESPONSE header; undefined when it is absent, malformed or too deep. Broken texts in it are left out. */
+export function receiptIn({ headers }: SellerResponse): SettleResponse | undefined {
+  const header = headers.get("payment-response");
+  if (header === null) return undefined;
+  try {
+    const receipt: unknown = decodePaymentResponseHeader(header);
+    if (typeof field(receipt, "success") !== "boolean" || isDeep(receipt)) return undefined;
+    const entries = Object.entries(receipt as SettleResponse);
+    return Object.fromEntries(
+      entries.filter(([name, value]) => (typeof value === "string" && value.isWellFormed()) || !SHOWN.includes(name)),
+    ) as SettleResponse;
+  } catch {
+    return undefined;
+  }
+}
 
 export interface FinalAnswer {
   readonly answer: SellerResponse;
@@ -63,9 +89,11 @@ export async function sendPaid(
     try {
       const headers = { "payment-signature": payment };
       const answer = await ask(request, { headers, signal, timeoutMs: CALL_MS });
-      if (isFinal(answer)) return { answer, isFirst: attempt === 0 };
+      const isSettling = isPending(receiptIn(answer));
+      if (isFinal(answer) && !isSettling) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
-      why = printable(`${answer.status} ${textField(answer.json, "detail") ?? ""}`.trim());
+      const detail = textField(answer.json, "detail") ?? (isSettling ? PENDING : "");
+      why = printable(`${answer.status} ${detail}`.trim());
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {
       if (signal.aborted) throw unknown("interrupted");

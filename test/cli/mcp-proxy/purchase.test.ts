@@ -53,6 +53,16 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(stage.spent).to.equal(1);
     });
 
+  it("is sent again, and counted once, while its settlement is not confirmed", async () => {
+    const receipt = { success: false, errorReason: "settlement_pending", transaction: "0xab" };
+    const refused = { x402Version: 2, error: "settlement_pending", resource: {}, accepts: [] };
+    const _meta = { "x402/payment-response": receipt };
+    stage.answers = [{ isError: true, content: [], structuredContent: refused, _meta }];
+    expect(await stage.open(60_000)()).to.equal(ROLLED);
+    expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+    expect(stage.spent).to.equal(1);
+  });
+
   it("is sent as base64 text, too, to a seller who reads no object, and counts once", async () => {
     const buy = stage.open(60_000);
     stage.answers = [stage.challenge(), ROLLED, ROLLED];
