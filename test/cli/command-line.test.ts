@@ -72,6 +72,7 @@ describe("the command line", () => {
     ["call roll --url pay.example.com", /It must be a web address like https:\/\/pay\.example\.com/],
     ["call roll {low:1}", /JSON/],
     ["mcp-proxy pay.example.com", /It must be a web address/],
+    ["mcp-proxy https://me:secret@a.example/mcp", /It must be a web address that .*, with no user name or password/],
     ["call roll --max 5eur", /a currency and an amount, like eur=5/],
     ["call roll --max usd=5", /another currency, since there is --max-usd/],
     ["mcp-proxy https://a.example/mcp --max-usd-per-day lots", /a plain decimal number above zero, like 0\.05/],

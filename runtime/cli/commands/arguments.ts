@@ -16,9 +16,15 @@ export function toBaseUrl(text: string): string {
   return BASE_URL.parse(text) ?? invalid(BASE_URL.right);
 }
 
-/** An http or https URL, with its trailing slash. @throws InvalidArgumentError that says what is expected. */
+/**
+ * An http or https URL, with its trailing slash, and without a password, which `fetch` refuses in a message that shows it.
+ * @throws InvalidArgumentError that says what is expected.
+ */
 export function toWebUrl(text: string): string {
-  return WEB_URL.parse(text) === undefined ? invalid(WEB_URL.right) : new URL(text).href;
+  const url = WEB_URL.parse(text) === undefined ? undefined : new URL(text);
+  return url && `${url.username}${url.password}` === ""
+    ? url.href
+    : invalid(`${WEB_URL.right}, with no user name or password`);
 }
 
 /** Decimal text above zero. @throws InvalidArgumentError that says what is expected. */
