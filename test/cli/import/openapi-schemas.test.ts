@@ -16,6 +16,7 @@ const PETS = {
   Line: { type: "object", required: ["x", "end"], properties: { x: { type: "integer" }, end: { type: "integer" } } },
   Place: { oneOf: [named("Point"), named("Line")] },
   Named: { type: "object", required: ["name"], properties: { name: text } },
+  Rule: { allOf: [named("Named"), { type: "object", nullable: true, description: "How it is cut." }] },
   Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
 /** Of each, no value or no known one would be allowed, read by the letter: so in documents of Bungie, Adyen, YNAB and others. */
@@ -70,8 +71,10 @@ const DOCUMENT = {
       properties: {
         owner: { type: "object", nullable: true, allOf: [named("Named")] },
         mood: { type: "string", nullable: true, oneOf: [{ type: "string", enum: ["good"] }] },
+        link: { allOf: [named("Named"), { nullable: true }] },
+        rule: named("Rule"),
       },
-      required: ["owner", "mood"],
+      required: ["owner", "mood", "rule"],
     }),
     "/linked": echo({ type: "object", properties: { link: { type: "string", format: "url" } } }),
     "/conditional": echo({
@@ -126,8 +129,8 @@ describe("what an imported operation takes and answers", () => {
   it("joins a schema with another one that may be null, as an object never is", () =>
     expectPassed("joined", { name: "Tom", tag: "x" }, { name: "Tom", tag: "x" }));
 
-  it("may be null where a schema that says so wraps another one", () => {
-    const nothing = { owner: null, mood: null };
+  it("may be null where a schema that says so wraps another one, or is joined with it", () => {
+    const nothing = { owner: null, mood: null, link: null, rule: null };
     return expectPassed("nullable", { body: nothing }, nothing);
   });
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
-import { asMeant, isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
+import { asMeant } from "./meant-schema.ts";
+import { isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
 
 export interface SchemaTerms {
   readonly side: WireSide;
@@ -165,7 +166,7 @@ const DEEPEST = 12;
 
 /** Whether every value of a schema is an object, as far as its keywords tell. */
 export function isObjectOnly(schema: unknown, look: SchemaTerms["look"], depth = 0): boolean {
-  const seen = look(schema);
+  const seen = asMeant(look(schema));
   if (depth > DEEPEST || seen.nullable === true) return false;
   const types = readTypes(seen);
   if (types) return types.every((type) => type === "object");

@@ -213,34 +213,3 @@ export function readEnum(schema: JsonObject, types: readonly string[] | undefine
 /** The number or the boolean that a text names; any other text is left as it is. */
 const toPlainValue = (text: string): unknown =>
   isNumber(text) ? Number(text) : /^(?:true|false)$/.test(text) ? text === "true" : text;
-
-/** A schema as its document means it, where nothing fits it by the letter. */
-export const asMeant = (schema: JsonObject): JsonObject => withItemsEnum(withItemsAsChoice(withNullAsChoice(schema)));
-
-/** Some documents write the allowed values of a list's items beside the items: no list is one of them. */
-function withItemsEnum(schema: JsonObject): JsonObject {
-  const { enum: listed, items, ...rest } = schema;
-  const isMisplaced =
-    schema.type === "array" && Array.isArray(listed) && listed.every((one) => typeof one !== "object");
-  return isMisplaced && isObject(items) && items.$ref === undefined
-    ? { ...rest, items: { enum: listed, ...items } }
-    : schema;
-}
-
-/** Some documents write a choice as the `items` of what need be no list, such as Slack's `bot_id`. */
-function withItemsAsChoice(schema: JsonObject): JsonObject {
-  const { items, ...rest } = schema;
-  const choice = isObject(items) ? items.anyOf : items;
-  const isChoice = Array.isArray(choice) && ["type", "anyOf", "properties"].every((key) => rest[key] === undefined);
-  return isChoice ? { ...rest, anyOf: [{ type: "array", items }, ...choice] } : schema;
-}
-
-/** Some documents join a schema and `null` by `allOf`: no value is both. */
-function withNullAsChoice(schema: JsonObject): JsonObject {
-  const { allOf, ...rest } = schema;
-  const all: readonly unknown[] = Array.isArray(allOf) && rest.anyOf === undefined ? allOf : [];
-  const parts = all.filter((part) => !isObject(part) || part.type !== "null");
-  return parts.length > 0 && parts.length < all.length
-    ? { ...rest, anyOf: [{ allOf: parts }, { type: "null" }] }
-    : schema;
-}
