@@ -16,6 +16,12 @@ const PETS = {
   Line: { type: "object", required: ["x", "end"], properties: { x: { type: "integer" }, end: { type: "integer" } } },
   Place: { oneOf: [named("Point"), named("Line")] },
   Named: { type: "object", required: ["name"], properties: { name: text } },
+  Owned: {
+    type: "object",
+    additionalProperties: false,
+    properties: { by: text, in: { $ref: "#/components/schemas/Nest" } },
+  },
+  Nest: { allOf: [named("Owned"), { type: "object", properties: { depth: { type: "integer" } } }] },
   Rule: { allOf: [named("Named"), { type: "object", nullable: true, description: "How it is cut." }] },
   Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
@@ -34,6 +40,7 @@ const CONTRADICTED = {
   owner: { allOf: [named("Named"), { type: "null" }] },
   flag: { type: "string", enum: ["red", null] },
   price: { type: "object", additionalProperties: false, allOf: [named("Point")] },
+  entry: { allOf: [named("Owned"), { type: "object", additionalProperties: false, properties: { note: text } }] },
 };
 const ANY_LIST = { type: "array", items: { type: "object", description: "Of a later version." } };
 const CAT = { kind: "cat", skill: "lazy" };
@@ -153,6 +160,7 @@ describe("what an imported operation takes and answers", () => {
       owner: { name: "Tom" },
       flag: "red",
       price: { x: 1 },
+      entry: { by: "Tom", note: "x", in: { by: "Tim", depth: 1 } },
     };
     await expectPassed("contradicted", { body }, body);
     const none = { ...body, owner: null, flag: null };

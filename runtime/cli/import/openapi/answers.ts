@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { partsField } from "../../../core/proxy/media.ts";
 import { Refused } from "../imported.ts";
 import { jsonExamplesOf } from "./examples.ts";
-import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
 
@@ -119,3 +118,11 @@ function isBinary(type: string, schema: JsonObject): boolean {
   if (/^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|octet-stream|gzip)/i.test(type)) return true;
   return schema.type === "string" && schema.format === "binary" && !/^text\//i.test(type);
 }
+
+const JSON_TYPE = /^(?:application|text)\/(?:json|[\w.-]+\+json|\*)\s*(?:;|$)|^\*\/\*$/i;
+
+/** Whether a media type is JSON or a wildcard. */
+export const isJsonType = (type: string): boolean => JSON_TYPE.test(type);
+
+/** Whether a media type is `application/json` itself, and no other one that begins alike, such as that of JSON Patch. */
+export const isPlainJson = (type: string): boolean => /^application\/json\s*(?:;|$)/i.test(type);

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
+import { BRANCHES, fitBranches } from "./fit-branches.ts";
 import { asMeant } from "./meant-schema.ts";
 import { isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
 
@@ -9,6 +10,8 @@ export interface SchemaTerms {
   readonly refer: (reference: string) => string;
   /** Resolves a schema's reference, if it is one. */
   readonly look: (schema: unknown) => JsonObject;
+  /** The parts that `convertJoined` has opened around the schema: one may contain itself. */
+  readonly opened?: readonly JsonObject[];
 }
 
 type Converted = Record<string, unknown>;
@@ -115,7 +118,7 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
   // Many documents say "oneOf" of forms that fit the same value. Only lists of needed fields exclude each other.
   const isLoose = terms.side === "output" || !isChoiceOfFields(schema, terms);
   const looser = (key: "anyOf" | "oneOf") => (isLoose ? "anyOf" : key);
-  const all = [...listOf("allOf"), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
+  const all = [...convertJoined(schema, terms), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
   return {
     ...(items !== undefined && { items: isTuple ? {} : convertSchema(items, terms) }),
     ...(all.length > 0 && { allOf: all }),
@@ -124,6 +127,21 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
     ...(terms.side === "input" && isObject(contains) && { contains: convertSchema(contains, terms) }),
     ...(terms.side === "input" && isObject(propertyNames) && { propertyNames: convertSchema(propertyNames, terms) }),
   };
+}
+
+/**
+ * The parts of an `allOf`. Where several have fields and some of these are closed to others, as in freee's documents, no input
+ * could have the fields of all, which are meant.
+ */
+function convertJoined({ allOf, ...own }: JsonObject, terms: SchemaTerms): readonly (JsonObject | boolean)[] {
+  const { side, look, opened = [] } = terms;
+  const parts: readonly unknown[] = Array.isArray(allOf) ? allOf : [];
+  const isJoined = side === "input" && [...parts, own].filter((part) => hasOwnRules(look(part))).length > 1;
+  return parts.map((part) => {
+    const { additionalProperties, ...seen } = look(part);
+    const isOpened = isJoined && additionalProperties === false && !opened.includes(look(part));
+    return isOpened ? convertSchema(seen, { ...terms, opened: [...opened, look(part)] }) : convertSchema(part, terms);
+  });
 }
 
 /** Whether the branches of `oneOf` say nothing but which fields are needed. */
@@ -187,51 +205,6 @@ function withTypes(schema: Converted, types: readonly string[] | undefined): Con
   if (types) return { type: types.length === 1 ? types[0] : types, ...kept };
   const used = Object.keys(KEYWORDS).filter((type) => KEYWORDS[type]?.some((key) => key in kept));
   return used.length > 0 ? { type: used.length === 1 ? used[0] : used, ...kept } : kept;
-}
-
-const CHOICES = ["allOf", "anyOf", "oneOf"];
-const BRANCHES = [...CHOICES, "not"];
-
-/**
- * Restricts branches to the types of the surrounding schema, as the strict check requires; other values could never
- * occur. When no branch fits, the types are moved aside, and the schema still accepts nothing.
- */
-export function fitBranches(schema: Converted): Converted {
-  const types = schema.type === undefined ? undefined : ([schema.type].flat() as string[]);
-  if (!types) return schema;
-  const fitted = restrict(schema, types, BRANCHES);
-  if (fitted) return fitted;
-  const apart = Object.fromEntries(BRANCHES.flatMap((key) => (key in schema ? [[key, schema[key]]] : [])));
-  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !BRANCHES.includes(key)));
-  return { allOf: [rest, apart] };
-}
-
-/** A schema whose branches are restricted to these types; undefined when none of them fits. */
-function restrict(schema: Converted, types: readonly string[], branches: readonly string[]): Converted | undefined {
-  const fitted = branches.flatMap((key) => {
-    const branch = schema[key];
-    if (branch === undefined) return [];
-    if (!Array.isArray(branch)) return [[key, narrow(branch, types)]];
-    const parts = branch.map((part) => narrow(part, types));
-    return [[key, key === "allOf" ? parts : parts.filter((part) => part !== undefined)]];
-  });
-  const isPossible = fitted.every(([, part]) =>
-    Array.isArray(part) ? part.length > 0 && !part.includes(undefined) : part !== undefined,
-  );
-  return isPossible ? { ...schema, ...Object.fromEntries(fitted) } : undefined;
-}
-
-/** A branch restricted to these types; undefined when it has none of them. */
-function narrow(part: unknown, types: readonly string[]): unknown {
-  if (!isObject(part)) return part;
-  if (part.type === undefined) return restrict(part, types, CHOICES);
-  const own = [part.type].flat() as string[];
-  const common = own.filter((type) => types.includes(type) || (type === "integer" && types.includes("number")));
-  if (common.length === own.length) return part;
-  const integers = own.includes("number") && types.includes("integer") ? ["integer"] : [];
-  const both = [...new Set([...common, ...integers])];
-  if (both.length === 0) return undefined;
-  return { ...part, type: both.length === 1 ? both[0] : both };
 }
 
 /** Applies OpenAPI 3.0's `nullable` to a schema with branches: documents mean the whole, of which no branch may take null. */

@@ -2,7 +2,8 @@ import { escapeStep, isObject, type JsonObject } from "../../../core/json.ts";
 import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toSchemaName } from "../names.ts";
-import { convertSchema, fitBranches, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
+import { convertSchema, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
+import { fitBranches } from "./fit-branches.ts";
 import { type Pointers, tryDecode } from "./pointers.ts";
 import type { WireSide } from "./schema-words.ts";
 
