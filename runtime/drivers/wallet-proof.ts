@@ -4,13 +4,11 @@ import { Problem } from "../api/problem.ts";
 import { EVM_ADDRESS } from "../core/account.ts";
 import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
-import { LONGEST_SIGNATURE } from "../core/x402/eip3009.ts";
+import { isHex, LONGEST_SIGNATURE } from "../core/x402/eip3009.ts";
 import { isEd25519 } from "./ed25519.ts";
 import type { EvmClient } from "./evm/client.ts";
 import { isContractSignature } from "./evm/contract-signature.ts";
 import { createMemoryLimiter } from "./memory-limiter.ts";
-
-const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
 
 /**
  * How many signatures of contracts are checked in a minute. Anybody can send one for nothing, and each check asks the
@@ -38,11 +36,11 @@ export function createWalletProof(
   return async ({ network, address, message, signature }) => {
     if (signature.length > LONGEST_SIGNATURE) return undefined;
     if (!network.startsWith("eip155:")) return isSolana(address, message, signature) ? "key" : undefined;
-    if (!EVM_ADDRESS.test(address) || !HEX.test(signature)) return undefined;
+    if (!EVM_ADDRESS.test(address) || !isHex(signature)) return undefined;
     const { getAddress } = await import("viem");
     // EIP-4361 wants the address with its checksum: x402's library signs it so, however the wallet spells it.
     const texts = new Set([message, message.replace(address, getAddress(address.toLowerCase()))]);
-    const own = { address: address.toLowerCase() as Hex, signature: signature as Hex };
+    const own = { address: address.toLowerCase() as Hex, signature };
     const claims = [...texts].map((text) => ({ ...own, message: text }));
     if (await isAny(claims.map(isKey))) return "key";
     const chain = chains.get(network);

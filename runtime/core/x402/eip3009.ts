@@ -24,10 +24,10 @@ export interface Eip3009 {
   };
 }
 
-/** Reads the authorization of a payload and drops other members; undefined when there is none. */
+/** Reads the authorization of a payload and drops other members; undefined when there is none, or it is malformed. */
 export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009 | undefined {
   const { signature, authorization } = payload;
-  if (!isHex(signature) || !isObject(authorization)) return undefined;
+  if (!isEvmSignature(signature) || !isObject(authorization)) return undefined;
   const { from, to, nonce } = authorization;
   if (!isHex(from, 20) || !isHex(to, 20) || !isHex(nonce, 32)) return undefined;
   const value = toUint256(authorization.value);
@@ -49,7 +49,11 @@ export function signerOf({ authorization }: Readonly<Record<string, unknown>>): 
 /** Capitals alone are no checksum (EIP-55), and libraries refuse the address for them. */
 const toPlain = (address: Hex): Hex => (/[a-f]/.test(address) ? address : (address.toLowerCase() as Hex));
 
-const isHex = (value: unknown, bytes?: number): value is Hex =>
+/** Whether a value is a signature in hex, of a key or of a contract. */
+export const isEvmSignature = (value: unknown): value is Hex => isHex(value) && value.length <= LONGEST_SIGNATURE;
+
+/** Whether a value is bytes in hex with 0x, at least one. @param bytes how many they must be */
+export const isHex = (value: unknown, bytes?: number): value is Hex =>
   typeof value === "string" &&
   /^0x(?:[0-9a-fA-F]{2})+$/.test(value) &&
   (bytes === undefined || value.length === 2 + 2 * bytes);

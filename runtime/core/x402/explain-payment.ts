@@ -1,13 +1,12 @@
 import { isDeep, isObject } from "../json.ts";
-import { LONGEST_SIGNATURE, toUint256 } from "./eip3009.ts";
+import { isHex, isEvmSignature, LONGEST_SIGNATURE, toUint256 } from "./eip3009.ts";
 import { parsePayment, type Refusal } from "./read-payment.ts";
 
 /** A rule about a field of a payment: its path, what it must be, and the test. */
 type Rule = readonly [path: string, must: string, holds: (value: unknown) => boolean];
 
 const isText = (value: unknown): boolean => typeof value === "string";
-const isHexOf = (bytes: number) => (value: unknown) =>
-  typeof value === "string" && new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`).test(value);
+const isHexOf = (bytes: number) => (value: unknown) => isHex(value, bytes);
 const isUint256 = (value: unknown): boolean => toUint256(value) !== undefined;
 
 const HEAD: readonly Rule[] = [
@@ -22,12 +21,8 @@ const ACCEPTED: readonly Rule[] = [
   ["accepted.extra", "an object", (value) => value === undefined || isObject(value)],
 ];
 
-const isSignature = (value: unknown): boolean =>
-  typeof value === "string" && SIGNATURE.test(value) && value.length <= LONGEST_SIGNATURE;
-const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
-
 const EVM: readonly Rule[] = [
-  ["payload.signature", `hex of at most ${LONGEST_SIGNATURE} characters`, isSignature],
+  ["payload.signature", `hex of at most ${LONGEST_SIGNATURE} characters`, isEvmSignature],
   ["payload.authorization", "an EIP-3009 authorization, an object", isObject],
   ...["from", "to"].map((name): Rule => [`payload.authorization.${name}`, "20 bytes of hex", isHexOf(20)]),
   ["payload.authorization.nonce", "32 bytes of hex", isHexOf(32)],

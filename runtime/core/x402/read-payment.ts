@@ -1,6 +1,6 @@
 import { sha256 } from "../digest.ts";
 import { isObject, tryParseJson } from "../json.ts";
-import { authorizationId, LONGEST_SIGNATURE, readEip3009 } from "./eip3009.ts";
+import { authorizationId, readEip3009 } from "./eip3009.ts";
 import { parseSolanaTransaction } from "./solana-transaction.ts";
 import type { PaymentPayload, PaymentRequirements } from "./x402.ts";
 
@@ -154,7 +154,7 @@ export function parsePayment(raw: string | object): unknown {
 /** Numbers are decimal text on the wire. */
 function readEvm(given: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
   const payload = readEip3009(given);
-  if (!payload || payload.signature.length > LONGEST_SIGNATURE) return undefined;
+  if (!payload) return undefined;
   const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
   const signed = [from, to, value, validAfter, validBefore, nonce, payload.signature];
   return {

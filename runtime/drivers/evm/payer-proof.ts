@@ -1,5 +1,5 @@
 import type { Hex } from "../../api/capabilities.ts";
-import { type Eip3009, LONGEST_SIGNATURE, readEip3009 } from "../../core/x402/eip3009.ts";
+import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
 import type { ProvePayer } from "../../core/x402/rails.ts";
 import type { EvmClient } from "./client.ts";
 import { isContractSignature } from "./contract-signature.ts";
@@ -32,7 +32,7 @@ export async function toAuthorizationDigest(
 export function createPayerProof(client: EvmClient, domain: TokenDomain): ProvePayer {
   return async (payload) => {
     const payment = readEip3009(payload);
-    if (!payment || payment.signature.length > LONGEST_SIGNATURE) return undefined;
+    if (!payment) return undefined;
     const { signature, authorization } = payment;
     const address = authorization.from;
     const [{ recoverAddress }, hash] = await Promise.all([
