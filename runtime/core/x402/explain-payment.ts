@@ -1,5 +1,5 @@
 import { isDeep, isObject } from "../json.ts";
-import { isHex, isEvmSignature, LONGEST_SIGNATURE, toUint256 } from "./eip3009.ts";
+import { isEvmSignature, isHex, LONGEST_SIGNATURE, toUint256 } from "./eip3009.ts";
 import { parsePayment, type Refusal } from "./read-payment.ts";
 
 /** A rule about a field of a payment: its path, what it must be, and the test. */
