@@ -4,6 +4,7 @@ import { toBytes, toMultipart } from "./files.ts";
 import { fixedIn, headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
 import {
+  fieldOf,
   type Placeholder,
   parseTemplate,
   placeholdersOf,
@@ -93,11 +94,9 @@ function toField(name: string, item: unknown): string {
 
 /** The fields of the input that the rest of the request does not use. */
 function toRest(plan: RequestPlan, { input }: Scope): object {
-  const taken = new Set(headPlaceholders(plan).map(({ name }) => (Object.hasOwn(input, name) ? name : firstOf(name))));
+  const taken = new Set(headPlaceholders(plan).map(({ name }) => (Object.hasOwn(input, name) ? name : fieldOf(name))));
   return Object.fromEntries(Object.entries(input).filter(([name]) => !taken.has(name)));
 }
-
-const firstOf = (name: string): string => name.split(".")[0] ?? name;
 
 interface BodyScope extends Scope {
   /** For values within a longer text. */

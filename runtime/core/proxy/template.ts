@@ -57,6 +57,9 @@ export function soleOf(template: Template): Placeholder | undefined {
   return template.length === 1 && typeof first === "object" ? first : undefined;
 }
 
+/** The field of the input in which the value of a placeholder such as `{place.city}` stands. */
+export const fieldOf = (name: string): string => name.split(".", 1)[0] as string;
+
 export const placeholdersOf = (template: Template): readonly Placeholder[] =>
   template.filter((part) => typeof part === "object");
 

@@ -1,7 +1,7 @@
 import { Problem, toValueError } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { asItIs, type Encode, type Encoded } from "./encoding.ts";
-import { type Placeholder, readPlace, type Scope, type Template } from "./template.ts";
+import { fieldOf, type Placeholder, readPlace, type Scope, type Template } from "./template.ts";
 
 /**
  * Fills a template with encoded values; undefined when one of them is absent.
@@ -51,6 +51,5 @@ export const toPlace = (name: string): Placeholder => ({ text: name, name, sourc
 /** The refusal of a value. Values from the upstream are not shown to callers. */
 export function toBadValue({ name, source }: Placeholder, value: unknown, why: string): Problem {
   if (source === "order") return new Problem("upstream-failed", `The upstream answered an order with a bad ${name}`);
-  const [field = name] = name.split(".");
-  return new Problem("invalid-input", undefined, { issues: [toValueError(why, value, field)] });
+  return new Problem("invalid-input", undefined, { issues: [toValueError(why, value, fieldOf(name))] });
 }

@@ -1,6 +1,7 @@
 import type { Cache, Clock } from "../../api/capabilities.ts";
 import { digestOf, digestOfInput } from "../../core/digest.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
+import { fieldOf } from "../../core/proxy/template.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
@@ -41,11 +42,9 @@ export function createCachedWork(work: Work, { manifest, output, urlDigest, cach
 
 /** The fields of these names, and those that a placeholder such as `{place.city}` may stand for as well. */
 function fieldsOf(input: JsonObject, names: readonly string[]): JsonObject {
-  const taken = names.map(firstOf);
-  return Object.fromEntries(Object.entries(input).filter(([name]) => taken.includes(firstOf(name))));
+  const taken = names.map(fieldOf);
+  return Object.fromEntries(Object.entries(input).filter(([name]) => taken.includes(fieldOf(name))));
 }
-
-const firstOf = (name: string): string => name.split(".")[0] ?? name;
 
 /** The schema, and all that it refers to. */
 function documentsOf({ document, nodes }: Schema): readonly unknown[] {

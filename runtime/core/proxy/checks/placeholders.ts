@@ -9,7 +9,7 @@ import { type Fields, readFields } from "../fields.ts";
 import { headPlaceholders, toRequestPlan } from "../plan.ts";
 import { explainPointer } from "../pointer.ts";
 import { isSpread } from "../spread.ts";
-import { type Placeholder, parseTemplate, placeholdersOf, soleOf } from "../template.ts";
+import { fieldOf, type Placeholder, parseTemplate, placeholdersOf, soleOf } from "../template.ts";
 
 /** A placeholder with its place. */
 interface Use {
@@ -165,7 +165,7 @@ function checkKept(draft: Draft, { cache, body }: ProxyManifest, { input, uses }
     return [...unknown, faultAtKey(draft, ["proxy", "cache", "by"], "bad-cache", complaint)];
   }
   const placed = uses.filter(({ placeholder }) => placeholder.source === "input").map(({ placeholder }) => placeholder);
-  const named = placed.map(({ name }) => (input.names.includes(name) ? name : (name.split(".")[0] ?? name)));
+  const named = placed.map(({ name }) => (input.names.includes(name) ? name : fieldOf(name)));
   const needed = new Set(body === "input" ? [...input.names, ...named] : named);
   const left = [...needed].filter((name) => !by.includes(name));
   if (left.length === 0) return unknown;
