@@ -1,5 +1,6 @@
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import type { RawAnswer } from "./redirects.ts";
 
 /**
  * Some servers send codings that were not asked for. `deflate` is not asked for, because some send it without its zlib
@@ -16,12 +17,22 @@ const MOST_DECODERS = 3;
 
 type Decoder = Transform & { readonly bytesWritten: number };
 
+/** An answer of undici with its decompressed, unread body. */
+export function decompressed({ statusCode, headers, body }: RawAnswer): {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: Readable;
+} {
+  const get = (name: string): string | null => headers[name.toLowerCase()]?.toString() ?? null;
+  return { status: statusCode, headers: { get }, body: decompress(body, get("content-encoding") ?? "") };
+}
+
 /**
  * Decompresses on demand: a reader that stops causes at most one chunk too many. The last coding was applied last
  * (RFC 9110, section 8.4); unknown words, such as the `aws-chunked` of some stores, are skipped.
  */
-export function decompress(body: Readable, encoding: string | null): Readable {
-  const codings = (encoding ?? "").toLowerCase().split(",").reverse();
+function decompress(body: Readable, encoding: string): Readable {
+  const codings = encoding.toLowerCase().split(",").reverse();
   const decoders = codings.flatMap((coding) => DECODERS.get(coding.trim()) ?? []).slice(0, MOST_DECODERS);
   // The reader gets every failure from the last stream.
   return decoders.reduce<Readable>((from, open) => pipeline(from, takeEmpty(open()), () => {}), body);

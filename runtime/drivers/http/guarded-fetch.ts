@@ -7,7 +7,7 @@ import { once } from "../../core/once.ts";
 import { BAD_PORTS } from "./bad-ports.ts";
 import { readBounded } from "./bounded-body.ts";
 import { isConnectionBroken } from "./broken-connection.ts";
-import { decompress } from "./decompress.ts";
+import { decompressed } from "./decompress.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { followRedirects, type Hop, type RawAnswer, sendOnce } from "./redirects.ts";
 import { repeat } from "./retry.ts";
@@ -86,10 +86,9 @@ function toTarget(text: string, base?: URL): URL {
 }
 
 /** The limit counts decompressed bytes. */
-async function toAnswer({ statusCode, headers, body }: RawAnswer, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
-  const get = (name: string): string | null => headers[name.toLowerCase()]?.toString() ?? null;
-  const whole = await readBounded(decompress(body, get("content-encoding")), url.host, maxBytes);
-  return { status: statusCode, url: url.href, headers: { get }, body: whole };
+async function toAnswer(raw: RawAnswer, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
+  const { status, headers, body } = decompressed(raw);
+  return { status, url: url.href, headers, body: await readBounded(body, url.host, maxBytes) };
 }
 
 async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {

@@ -1,6 +1,6 @@
 import type { Agent } from "undici";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
-import { decompress } from "../http/decompress.ts";
+import { decompressed } from "../http/decompress.ts";
 import { followRedirects, type Hop, type RawAnswer, sendOnce } from "../http/redirects.ts";
 
 /** One HTTP request to an upstream. */
@@ -64,7 +64,7 @@ export function createHttpTransport(): HttpTransport {
         const next = toNext(location, from);
         return stays && next?.origin !== url.origin ? undefined : next;
       };
-      return toAnswer(await followRedirects({ method, url, headers, body }, { ...REDIRECTED, send, toUrl }));
+      return decompressed(await followRedirects({ method, url, headers, body }, { ...REDIRECTED, send, toUrl }));
     },
     async close() {
       await Promise.all([...opened.values()].map(async (agent) => (await agent).destroy()));
@@ -101,9 +101,4 @@ const REDIRECTED = {
 function toNext(location: string, { method, url: from }: Hop): URL | undefined {
   const url = method === "GET" ? URL.parse(location, from.href) : null;
   return url && (url.protocol === "https:" || url.protocol === from.protocol) ? url : undefined;
-}
-
-function toAnswer({ statusCode, headers, body }: RawAnswer): WireAnswer {
-  const get = (name: string): string | null => headers[name.toLowerCase()]?.toString() ?? null;
-  return { status: statusCode, headers: { get }, body: decompress(body, get("content-encoding")) };
 }
