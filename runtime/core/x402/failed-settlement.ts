@@ -26,5 +26,9 @@ export function hasRefused({ success, transaction, errorReason, errorMessage }: 
 export const isTroubled = (answer: SettleResponse): boolean =>
   !answer.success && answer.transaction === "" && !hasRefused(answer) && !SPENT.test(answer.errorReason ?? "");
 
+/** Whether an offer names a fee payer that this facilitator has no longer: nothing was sent. The reason is the library's. */
+export const hasForeignFeePayer = (reason: string | undefined): boolean =>
+  reason?.includes("fee_payer_not_managed") === true;
+
 /** Whether a reason tells a payer why nothing has moved. */
 export const tellsWhy = (reason: string): boolean => REFUSED.test(reason) || SPENT.test(reason);

@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createDeadline, pause } from "../../core/time/deadline.ts";
-import { isTroubled } from "../../core/x402/failed-settlement.ts";
+import { hasForeignFeePayer, isTroubled } from "../../core/x402/failed-settlement.ts";
 import type {
   Facilitator,
   PaymentPayload,
@@ -36,9 +36,6 @@ const LONGEST_REASON = 240;
  * there is one, is asked for its opinion.
  */
 const MAY_BE_OUTAGE = /signature|simulation_failed/;
-
-/** Who pays the fee of this payment is another facilitator's: nothing was sent. */
-const NOT_MANAGED = /fee_payer_not_managed/;
 
 /** Codes of Node and undici for errors before anything was sent. After any other error the request may have arrived. */
 const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -76,7 +73,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
         const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
         if ("answer" in tried) {
           const verdict = tried.answer;
-          if (!verdict.isValid && NOT_MANAGED.test(verdict.invalidReason ?? "")) {
+          if (!verdict.isValid && hasForeignFeePayer(verdict.invalidReason)) {
             foreign = verdict;
             continue;
           }
@@ -100,7 +97,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
         if (shown) return shown;
         const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
-        if ("answer" in tried && !tried.answer.success && NOT_MANAGED.test(tried.answer.errorReason ?? "")) {
+        if ("answer" in tried && !tried.answer.success && hasForeignFeePayer(tried.answer.errorReason)) {
           foreign = { ...tried.answer, by: member.name };
           continue;
         }

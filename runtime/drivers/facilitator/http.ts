@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
+import { hasForeignFeePayer } from "../../core/x402/failed-settlement.ts";
 import type {
   Facilitator,
   PaymentPayload,
@@ -36,8 +37,6 @@ export interface HttpFacilitator extends Facilitator {
 
 const MAX_BYTES = 256 * 1024;
 const CONNECTIONS = 64;
-/** The reason of x402's library when an offer names a fee payer that the facilitator has no longer. */
-const NOT_MANAGED = /fee_payer_not_managed/;
 
 /**
  * A facilitator over HTTP (x402-specification-v2, section 7), on one pool of kept-alive connections.
@@ -79,7 +78,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
       const { network, extra } = offer;
       const isCurrent = extra.feePayer !== undefined && feePayers.get(network) === extra.feePayer;
-      if (!body.isValid && isCurrent && NOT_MANAGED.test(body.invalidReason ?? "")) {
+      if (!body.isValid && isCurrent && hasForeignFeePayer(body.invalidReason)) {
         feePayers.delete(network);
         for (const listener of listeners) listener();
       }
