@@ -89,14 +89,19 @@ export async function askProcess<T>(
   throw new Problem(code in PROBLEMS ? (code as ProblemCode) : "unavailable", detail);
 }
 
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
 function exchange(
   socketPath: string,
   method: string,
   path: string,
   body: object | undefined,
   patienceMs: number,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly text: string }>();
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const signal = AbortSignal.timeout(patienceMs);
   const fail = (error: Error): void => {
     const why = signal.aborted ? `no answer within ${patienceMs / 1000} s` : error.message;
