@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Durability } from "../../core/store.ts";
 import { isBusy, isDamage, isDiskError, isSqliteError } from "../sqlite-errors.ts";
-import type { Syncs } from "./sqlite-sync.ts";
+import type { LogFile } from "./sqlite-sync.ts";
 
 /** Groups writes into transactions and syncs of the disk. */
 export interface Commits {
@@ -45,7 +45,7 @@ const LOOK_EVERY_MS = 10;
  */
 export function createCommits(
   db: DatabaseSync,
-  syncs: Omit<Syncs, "close">,
+  syncs: Omit<LogFile, "close">,
   sweep: () => void,
   onDamage: (error: unknown) => void = () => {},
 ): Commits {
@@ -140,7 +140,7 @@ const awaitsSync = (one: Ran): "true" | "false" =>
  * nothing is written at all: the next write might be the one that records a payment.
  */
 function createRoom(
-  { check, renew }: Pick<Syncs, "check" | "renew">,
+  { check, renew }: Pick<LogFile, "check" | "renew">,
   onDamage: (error: unknown) => void,
 ): {
   make(): void;

@@ -3,21 +3,9 @@ import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { shareRuns } from "../../core/time/share-runs.ts";
 
-/** Syncs committed writes to the disk, off the event loop and outside of every lock. */
-export interface Syncs {
-  /** Resolves when everything committed before is on disk. Calls during a running sync share the next one. */
-  sync(): Promise<void>;
-  /** Begins the log anew. @throws as `LogFile.renew`. */
-  renew(): void;
-  /** @throws as `LogFile.check`. */
-  check(): void;
-  /** Call it after the last sync. */
-  close(): void;
-}
-
 /** The write-ahead log on the disk. */
 export interface LogFile {
-  /** @throws also as `check`. */
+  /** Resolves when everything committed before is on disk; works off the event loop. @throws also as `check`. */
   sync(): Promise<void>;
   /** Copies the whole log into the database, synced, and starts a new log. @throws when that is not possible yet. */
   renew(): void;
@@ -26,11 +14,12 @@ export interface LogFile {
    * lost, and would destroy what another process writes into the files that are there now.
    */
   check(): void;
+  /** Call it after the last sync. */
   close(): void;
 }
 
-/** @param log an open log */
-export function createSyncs(log: LogFile): Syncs {
+/** A log whose calls of `sync` during a running one share the next one, and which is mended after a failed one. */
+export function shareSyncs(log: LogFile): LogFile {
   let isDoubtful = false;
 
   /**
@@ -46,7 +35,7 @@ export function createSyncs(log: LogFile): Syncs {
     });
   }
 
-  return { sync: shareRuns(bring), renew: log.renew, check: log.check, close: log.close };
+  return { ...log, sync: shareRuns(bring) };
 }
 
 /** @param file the open database: its log stays the same file while it is open */

@@ -15,7 +15,7 @@ import { createCommits } from "./sqlite-commits.ts";
 import { createEntries, ENTRIES, type Entries, PAGE } from "./sqlite-entries.ts";
 import { createMemberTable, MEMBER_TABLE, type MemberTable } from "./sqlite-members.ts";
 import { createReads } from "./sqlite-reads.ts";
-import { createSyncs, type LogFile, openLogFile, type Syncs } from "./sqlite-sync.ts";
+import { type LogFile, openLogFile, shareSyncs } from "./sqlite-sync.ts";
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
 export interface SqliteStoreOptions {
@@ -72,7 +72,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const members = createMemberTable(db, now);
   const sweepSome = createSweep(entries, members, now);
   const book = createBookTables(db);
-  const syncs = createSyncs(log);
+  const syncs = shareSyncs(log);
   const foreign = syncForeign(db, syncs);
   const commits = createCommits(
     db,
@@ -162,7 +162,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
  * A database whose files were removed or replaced is left open: its close would remove the log of those that are there now.
  * So would Node, where the process ends by itself, and not by `process.exit`.
  */
-function closeUnlessLost(db: DatabaseSync, { check }: Pick<Syncs, "check">): void {
+function closeUnlessLost(db: DatabaseSync, { check }: Pick<LogFile, "check">): void {
   try {
     check();
   } catch {
@@ -188,7 +188,7 @@ function createSweep(entries: Entries, members: MemberTable, now: () => number):
 }
 
 /** Syncs commits of other processes, which may have died before their own sync. */
-function syncForeign(db: DatabaseSync, syncs: Syncs): NodeJS.Timeout {
+function syncForeign(db: DatabaseSync, syncs: LogFile): NodeJS.Timeout {
   const version = db.prepare("PRAGMA data_version");
   const read = (): unknown => {
     try {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
-import { createSyncs, type LogFile, openLogFile, type Syncs } from "../../../runtime/drivers/store/sqlite-sync.ts";
+import { type LogFile, openLogFile, shareSyncs } from "../../../runtime/drivers/store/sqlite-sync.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 
@@ -38,7 +38,7 @@ describe("a log that is synced", () => {
   let ends: PromiseWithResolvers<void>[];
   let renewals: number;
   let refuse: Error | undefined;
-  let syncs: Syncs;
+  let syncs: LogFile;
   beforeEach(() => {
     [ends, renewals, refuse] = [[], 0, undefined];
     const log: LogFile = {
@@ -54,7 +54,7 @@ describe("a log that is synced", () => {
       check() {},
       close() {},
     };
-    syncs = createSyncs(log);
+    syncs = shareSyncs(log);
   });
 
   it("is synced by one at a time, and by the next for all that came meanwhile", async () => {
