@@ -19,7 +19,7 @@ export interface JudgedClaim {
 type Claim = Omit<JudgedClaim, "isTrue"> & { readonly since: number };
 
 export interface Claims {
-  /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
+  /** Compares what a facilitator has reported with the chain. Resolves when a reversal is in the book. */
   judge(key: string, record: PaymentRecord, settlement: Settlement): Promise<void> | undefined;
   /** Forgets the claim about a payment that nobody looks for any more: a later report about it counts from its own time. */
   forget(key: string): void;
@@ -28,7 +28,7 @@ export interface Claims {
 }
 
 export interface ClaimsDeps {
-  readonly reservations: Pick<Reservations, "doubt">;
+  readonly reservations: Pick<Reservations, "correctSale">;
   /** Called when the chain does not show a settlement that a facilitator has reported, and for each that it shows. */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   readonly clock: Clock;
@@ -59,7 +59,11 @@ export function createClaims({ reservations, onClaim, clock, log, claimMs }: Cla
       } else if (claim && (state === "rejected" || (isReadable && isOverdue(claim)))) {
         const { since: _, ...told } = claim;
         onClaim(key, record, { ...told, isTrue: false });
-        if (record.state === "settled") return doubt(key);
+        // A failed entry is tried again by the next look.
+        if (record.state === "settled")
+          return reservations
+            .correctSale(key, "reversal")
+            .catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
         if (state === "rejected" && isFinal) claims.delete(key);
       }
       return undefined;
@@ -67,9 +71,4 @@ export function createClaims({ reservations, onClaim, clock, log, claimMs }: Cla
     forget: (key) => void claims.delete(key),
     sinceOf: (key) => claims.get(key)?.at ?? clock.now(),
   };
-
-  /** A failed entry is tried again by the next look. */
-  function doubt(key: string): Promise<void> {
-    return reservations.doubt(key, true).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
-  }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { reversalId, type SaleEvent, saleId } from "../books/events.ts";
+import { type ReversalEvent, reversalId, type SaleEvent, saleId } from "../books/events.ts";
 import { toDamaged } from "../damage.ts";
 import type { EntryWrite, Store } from "../store.ts";
 import { createLeases, type Lease } from "../time/leases.ts";
@@ -48,10 +48,10 @@ export interface Reservations {
   keepSought(key: string, record: PaymentRecord): Promise<void>;
   readSought(key: string): Promise<PaymentRecord | undefined>;
   /**
-   * Enters in the book that a settlement reported by a facilitator is doubted (true), so that it is open again, or that
-   * the chain shows it after all (false), by this transaction. Idempotent.
+   * Corrects the book: a settlement that a facilitator has reported is doubted ("reversal"), and open again; or the chain
+   * shows it after all ("restoration"), by this transaction. Idempotent.
    */
-  doubt(key: string, isDoubted: boolean, transaction?: string): Promise<void>;
+  correctSale(key: string, kind: ReversalEvent["kind"], transaction?: string): Promise<void>;
   /**
    * Marks that owed work, which must not be repeated, begins; false when it has begun already, which a process whose
    * lease has lapsed may not know.
@@ -173,10 +173,10 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       await store.putIfAbsent(`sought:${key}`, record, openMsOf(record), "lazy");
     },
     readSought: (key) => store.get<PaymentRecord>(`sought:${key}`),
-    async doubt(key, isDoubted, transaction) {
+    async correctSale(key, kind, transaction) {
       const mark = `doubted:${key}`;
+      const isDoubted = kind === "reversal";
       if (((await store.get(mark)) ?? false) === isDoubted) return;
-      const kind = isDoubted ? "reversal" : "restoration";
       const sale = saleId(key);
       const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale, transaction } as const;
       await Promise.all([

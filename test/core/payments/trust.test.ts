@@ -133,15 +133,21 @@ describe("the trust in a facilitator", () => {
 
 describe("a report that the chain does not show", () => {
   it("reverses a sale in the book, and nothing where none was entered", async () => {
-    const doubted: string[] = [];
-    const doubt = async (key: string): Promise<void> => void doubted.push(key);
+    const corrected: string[][] = [];
+    const correctSale = async (...terms: string[]): Promise<void> => void corrected.push(terms);
     const clock = { now: () => 0 };
-    const claims = createClaims({ reservations: { doubt }, onClaim: () => {}, clock, log: silentLog, claimMs: 0 });
+    const claims = createClaims({
+      reservations: { correctSale },
+      onClaim: () => {},
+      clock,
+      log: silentLog,
+      claimMs: 0,
+    });
     const receipt = { success: false, transaction: "0x01", network: "eip155:8453" };
     const seen = { state: "unknown", receipt, isFinal: false, isClaimed: true, isReadable: true } as const;
     for (const state of ["settling", "settled"] as const)
       await claims.judge(state, { state, receipt } as unknown as PaymentRecord, seen);
-    expect(doubted).to.deep.equal(["settled"]);
+    expect(corrected).to.deep.equal([["settled", "reversal"]]);
   });
 });
 
@@ -150,7 +156,7 @@ describe("a settlement that a facilitator claims again and again", () => {
     let now = 0;
     const judged: boolean[] = [];
     const claims = createClaims({
-      reservations: { doubt: async () => {} },
+      reservations: { correctSale: async () => {} },
       onClaim: (_key, _record, { isTrue }) => judged.push(isTrue),
       clock: { now: () => now },
       log: silentLog,
@@ -170,7 +176,7 @@ describe("a settlement that a facilitator claims again and again", () => {
     let now = 0;
     const clock = { now: () => now };
     const claims = createClaims({
-      reservations: { doubt: async () => {} },
+      reservations: { correctSale: async () => {} },
       onClaim: () => {},
       clock,
       log: silentLog,
