@@ -90,8 +90,8 @@ async function begin(
   const env = { ...variables, ...lackedBy(variables, file), PAYPHONE_DATA_DIR: dataDir };
   const { config, faults } = examineConfig(env);
   const { set, folder, note } = await chooseSet({ dir, config, isKnown: false, strict: true, asSold: false });
-  await refuseFaults(set, config, faults);
-  const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
+  await refuseFaults(set, config, { malformed: faults });
+  const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, { triesPlugins: true });
   const shown = log ? createHostLog(log, config.logLevel) : createLog({ level: config.logLevel });
   using opening = new DisposableStack();
   opening.use(watchRejections((error) => shown.error("plugin.rejected", { error })));

@@ -79,7 +79,7 @@ export async function loadRetired(
   const byDigest = Map.groupBy(entries, ({ digest }) => digest);
   const sets = [...byDigest].map(async ([digest, own]) => {
     const dir = await find(digest);
-    const set = dir === undefined ? undefined : await loadSet(dir, true, home);
+    const set = dir === undefined ? undefined : await loadSet(dir, { isKnown: true, home });
     return set ? [only(set, own)] : [];
   });
   return (await Promise.all(sets)).flat();

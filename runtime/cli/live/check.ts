@@ -20,12 +20,12 @@ import type { LiveFinding } from "./probe.ts";
 export async function runServeCheck(dir: string, { json }: { readonly json: boolean }): Promise<number> {
   const { config, faults } = examineConfig(loadEnv());
   const set = await loadSet(dir);
-  const complaints = json ? toComplaintFindings(await findComplaints(set, config, faults)) : [];
+  const complaints = json ? toComplaintFindings(await findComplaints(set, config, { malformed: faults })) : [];
   if (complaints.length > 0) {
     console.log(JSON.stringify(complaints, null, 2));
     return EXIT.usage;
   }
-  await refuseFaults(set, config, faults);
+  await refuseFaults(set, config, { malformed: faults });
   const { capabilities } = await tryPlugins(set, config.env);
   await using opened = new AsyncDisposableStack();
   const dataDir = toProbedDir(config);

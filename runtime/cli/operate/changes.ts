@@ -36,7 +36,7 @@ async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms):
   const kept = last && (await history.find(last.digest));
   if (!last || kept === undefined)
     throw new Problem("bad-request", `Nothing was sold from ${dataDir} yet: there is nothing to compare with`);
-  const [before, after] = [await loadSet(kept, false, dir), await loadSet(dir)];
+  const [before, after] = [await loadSet(kept, { home: dir }), await loadSet(dir)];
   const { faults } = await tryPlugins(after, env);
   if (faults.length > 0) throw toFaultProblem(faults);
   const [old, now] = [readFolder(kept), readFolder(dir)];

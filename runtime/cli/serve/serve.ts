@@ -53,9 +53,9 @@ async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ 
   const digest = digestSet(dir);
   const isKnown = digest !== undefined && digest === (await readSoundSet(config.dataDir));
   const { set, folder, note } = await chooseSet({ dir, config, isKnown, strict, asSold });
-  await refuseFaults(set, config, faults);
+  await refuseFaults(set, config, { malformed: faults });
   if (note !== undefined) console.error(`payphone: ${note}`);
-  const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
+  const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, { triesPlugins: true });
   const log = createLog({ level: config.logLevel });
   outliveRejections(log); // The plugins of a known set are not tried before.
   const running = await run({ set, folder, config, isRenamed: renamed, isFollower: asSold, note, examine, log });
@@ -96,7 +96,7 @@ interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict" | "asSold"> {
 export async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms): Promise<Choice> {
   const last = await createHistory(config.dataDir).last();
   const folder = tryReadFolder(dir);
-  const set = await loadSet(dir, isKnown);
+  const set = await loadSet(dir, { isKnown });
   if (!last || !folder) return { set, folder };
   const { digest } = folder;
   if (asSold && last.digest !== digest) {
@@ -126,7 +126,7 @@ async function loadKept(
     console.error(`payphone: ${history.explain(digest)}`);
     return undefined;
   }
-  const set = await loadSet(kept, false, dir);
+  const set = await loadSet(kept, { home: dir });
   return (await tryPlugins(set, config.env)).faults.length === 0 ? set : undefined;
 }
 
@@ -157,12 +157,17 @@ export async function refuseFaults(...terms: Parameters<typeof findComplaints>):
   if (reports.length > 0) throw new Problem("bad-request", reports.join("\n"));
 }
 
-/** Plugins are tried only when there are other complaints, because `run` loads them anyway, or on request. */
+interface ComplaintTerms {
+  /** The faults of the environment. */
+  readonly malformed?: readonly string[];
+  /** By default, plugins are tried only when there are other complaints, because `run` loads them anyway. */
+  readonly triesPlugins?: boolean;
+}
+
 export async function findComplaints(
   set: ManifestSet,
   config: Config,
-  malformed: readonly string[],
-  triesPlugins = false,
+  { malformed = [], triesPlugins = false }: ComplaintTerms = {},
 ): Promise<Complaints> {
   const { site, drafts, faults } = set;
   const manifests = drafts.map(({ data }) => data);

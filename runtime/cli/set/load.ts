@@ -50,12 +50,11 @@ export interface ManifestSet {
   readonly isKnown: boolean;
 }
 
-/**
- * Reads `manifests/` and `schemas/` of a directory and finds all their faults.
- * @param isKnown whether an earlier check found no fault, in plugins either, and no file has changed since.
- * @param home the shop's folder, when `dir` is a copy of it.
- */
-export async function loadSet(dir: string, isKnown = false, home = dir): Promise<ManifestSet> {
+/** A set is known when an earlier check found no fault, in plugins either, and no file has changed since. */
+type LoadTerms = Partial<Pick<ManifestSet, "isKnown" | "home">>;
+
+/** Reads `manifests/` and `schemas/` of a directory and finds all their faults. */
+export async function loadSet(dir: string, { isKnown = false, home = dir }: LoadTerms = {}): Promise<ManifestSet> {
   const root = await toRealPath(dir);
   const files = await readSet(root);
   const check = isKnown ? TRUSTED : structureChecks();

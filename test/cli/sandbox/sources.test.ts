@@ -24,7 +24,7 @@ describe("the sources of a sandbox that sells an earlier set again", () => {
       }),
       makeDirectory({ ...SHOP, ...recorded("plugins/toss/recordings/fx/days.json", "/days", { day: "earlier" }) }),
     ]);
-    const set = await loadSet(dir, false, home);
+    const set = await loadSet(dir, { home });
     const { sources } = toSandboxSources({
       set,
       own: { env: {}, llm: undefined },

@@ -29,7 +29,7 @@ async function serve(dir: string, overrides: Record<string, string>): Promise<Lo
   const set = await loadSet(dir);
   const env = { ETHEREUM_RPC_URL: NOWHERE, ...overrides };
   const { config, faults } = examineConfig({ ...sandbox.env, PUBLIC_BASE_URL: NOWHERE, ...env });
-  await refuseFaults(set, config, faults);
+  await refuseFaults(set, config, { malformed: faults });
   return startLocalSeller({ sandbox, set, env });
 }
 

@@ -45,7 +45,7 @@ describe("a set that was found sound", () => {
   });
 
   it("checks what it is called with as before", async () => {
-    const set = await loadSet(await makeDirectory(TOSS), true);
+    const set = await loadSet(await makeDirectory(TOSS), { isKnown: true });
     const { check, coerce } = set.compile("TossRequest");
     expect(check(coerce({ coins: "2" }), "query").value).to.deep.equal({ coins: 2 });
     expect(check({}, "body").value).to.deep.equal({ coins: 1 });
@@ -57,7 +57,7 @@ describe("a set that was found sound", () => {
     const files = edit(TOSS, "manifests/toss.yaml", "heads", "edge");
     const dir = await makeDirectory({ ...files, ...BROKEN, "plugins/toss.ts": REFUSING });
     expect(await faultsOf(await loadSet(dir))).to.have.members(["bad-schema", "bad-example", "bad-example"]);
-    expect(await faultsOf(await loadSet(dir, true))).to.deep.equal([]);
+    expect(await faultsOf(await loadSet(dir, { isKnown: true }))).to.deep.equal([]);
   });
 
   const changes: Record<string, Files> = {
@@ -85,7 +85,7 @@ describe("a set that was found sound", () => {
   it("is refused all the same when a file says it twice, or when a file is there that belongs to no set", async () => {
     const twice = edit(TOSS, "manifests/toss.yaml", "tags:", "title: Coin toss\ntags:");
     const dir = await makeDirectory({ ...twice, "schemas/notes.txt": "" });
-    const { faults } = await loadSet(dir, true);
+    const { faults } = await loadSet(dir, { isKnown: true });
     expect(faults.map(({ code }) => code)).to.deep.equal(["duplicate-key", "unexpected-file"]);
   });
 });

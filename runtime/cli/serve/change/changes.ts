@@ -80,7 +80,7 @@ export function createChanges(deps: ChangesDeps): Changes {
   async function load(dir: string, retries = 2): Promise<FiledSet> {
     const folder = readFolder(dir);
     if (folder.digest === current.folder?.digest) return current;
-    const set = await loadSet(dir, false, home);
+    const set = await loadSet(dir, { home });
     await examine(set);
     if (readFolder(dir).digest === folder.digest) return { set, folder };
     if (retries > 0) return load(dir, retries - 1);

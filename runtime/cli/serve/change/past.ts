@@ -85,6 +85,6 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
     const last = await history.last();
     const dir = last && last.digest !== folder?.digest ? await history.find(last.digest) : undefined;
     if (!last || dir === undefined) return undefined;
-    return { digest: last.digest, set: await loadSet(dir, true, home), folder: tryReadFolder(dir) };
+    return { digest: last.digest, set: await loadSet(dir, { isKnown: true, home }), folder: tryReadFolder(dir) };
   }
 }
