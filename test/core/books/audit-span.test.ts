@@ -68,9 +68,25 @@ describe("the comparison of a span of the book with the chain", () => {
     expect(received, "what the chain shows").to.equal(2000n);
   });
 
+  it("names a sale whose transaction pays another one, which was entered before or after the span", async () => {
+    for (const at of [FROM - 1, TO]) {
+      [book, transfers] = [[], []];
+      move("0x1", FROM);
+      enter("0x1", at);
+      enter("0x1", FROM);
+      const { missing, received } = await compare();
+      expect(missing.map(({ booked, shown, ids }) => [booked, shown, ids])).to.deep.equal([[2000n, 1000n, ["sale_2"]]]);
+      expect(received, "what the chain shows").to.equal(1000n);
+    }
+  });
+
   it("asks for no transaction that was taken back, as it is on no chain", async () => {
     enter("0x1", FROM);
     enter("0x1", FROM, "reversal");
+    move("0x2", FROM - 61 * MINUTE_MS); // It had been named for a second payment.
+    enter("0x2", FROM - 60 * MINUTE_MS);
+    enter("0x2", FROM);
+    enter("0x2", FROM, "reversal");
     expect(await compare()).to.deep.include({ sales: 0, booked: 0n, received: 0n, missing: [] });
     expect(asked).to.deep.equal([]);
   });
