@@ -34,6 +34,15 @@ describe("a payment with an identifier", () => {
     expect(shop.rail.moved.size).to.equal(1);
   });
 
+  it("gets the stored answer while another request works on it: any number of them get it at once", async () => {
+    const id = newId();
+    await buy(id);
+    const { putIfAbsent } = shop.store;
+    shop.store.putIfAbsent = async (key, ...rest) => !key.startsWith("lease:named:") && putIfAbsent(key, ...rest);
+    const payment = await shop.pay("/v1/roll", { identifier: id });
+    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+  });
+
   it("gets the stored answer on MCP for what was bought on REST", async () => {
     const id = newId();
     const first = await (await buy(id)).json();
