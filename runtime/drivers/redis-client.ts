@@ -5,7 +5,7 @@ import { createRounds, type Rounds } from "../core/time/rounds.ts";
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;
 /** The pause between two pings of a connection. */
-export const PING_MS = 1000;
+const PING_MS = 1000;
 /** A connection is closed when nothing was sent nor received for so long: longer than this process may be stalled. */
 export const SILENCE_MS = 6000;
 /** The longest delay between two attempts to connect. */

@@ -9,9 +9,17 @@ import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { shareRuns } from "../../core/time/share-runs.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
-import { answered, createReconnection, PATIENCE_MS, PING_MS, refuseSentinel } from "../redis-client.ts";
+import {
+  answered,
+  createReconnection,
+  PATIENCE_MS,
+  refuseSentinel,
+  SILENCE_MS,
+  watchConnection,
+} from "../redis-client.ts";
 import { isOfValue, isSqliteError } from "../sqlite-errors.ts";
 import { prepareTables } from "./migration.ts";
+import { TO_EMPTY } from "./schema.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
 import { createBookTables } from "./tables.ts";
 import { transact } from "./transactions.ts";
@@ -66,8 +74,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   const client = createClient({
     url: redisUrl,
     disableOfflineQueue: true,
-    pingInterval: PING_MS,
-    socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
+    socket: { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy: reconnection.strategy },
   });
   let outage: unknown;
   client.on("error", (error: unknown) => {
@@ -84,6 +91,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     reconnection.end(client);
     throw error instanceof Problem ? error : unreachable(outage ?? error);
   }
+  const watch = watchConnection(client, () => {});
   const tables = createBookTables(db);
   const readPlace = db.prepare("SELECT value FROM book_place WHERE name = ?");
   const writePlace = db.prepare(
@@ -98,6 +106,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
       return refreshing;
     },
     async close() {
+      void watch.close();
       if (client.isOpen) reconnection.end(client);
       await refreshing?.catch(() => {}); // It ends with its connection: a whole book takes minutes.
       db.close();
@@ -144,7 +153,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     if (name === null || (former === name && !(await hasLostPlace()))) return;
     if (former !== undefined) keepLines(db, `${file}.lost-${Date.now()}`);
     transact(db, () => {
-      for (const table of TABLES) db.exec(`DELETE FROM ${table}`);
+      for (const table of TO_EMPTY) db.exec(`DELETE FROM ${table}`);
       writePlace.run("name", name);
     });
   }
@@ -194,22 +203,6 @@ const isOfData = (error: unknown): boolean =>
   error instanceof TypeError ||
   error instanceof RangeError ||
   (error instanceof Error && isOfValue(error.cause));
-
-/** The tables to empty. `book_terms` and `book_names` may stay: without lines and counts their rows have no effect. */
-const TABLES = [
-  "book_lines",
-  "book_ids",
-  "book_keys",
-  "book_times",
-  "book_payers",
-  "book_bought",
-  "book_sums",
-  "book_visits",
-  "book_counts",
-  "book_place",
-  "book_fees",
-  "book_fee_sums",
-];
 
 /** Copies the tables into a new file, unless they are empty. */
 function keepLines(db: DatabaseSync, copy: string): void {

@@ -61,6 +61,22 @@ export const BOOK_TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS book_place (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 
+/** What is emptied with a book. `book_terms` and `book_names` may stay: without lines and counts their rows have no effect. */
+export const TO_EMPTY: readonly string[] = [
+  "book_lines",
+  "book_ids",
+  "book_keys",
+  "book_times",
+  "book_payers",
+  "book_bought",
+  "book_sums",
+  "book_visits",
+  "book_counts",
+  "book_place",
+  "book_fees",
+  "book_fee_sums",
+];
+
 /** SQL of a key in `book_keys`: the first bytes of random values, and the whole of texts, which a buyer may choose. */
 export const keyOf = (value: string): string => `iif(typeof(${value}) = 'blob', substr(${value}, 1, 8), ${value})`;
 

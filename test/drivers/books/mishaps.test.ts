@@ -10,6 +10,8 @@ import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { createFolder } from "../../support/folder.ts";
+import { withRedis } from "../../support/programs.ts";
+import { startRedis } from "../../support/store/redis.ts";
 
 const ALL = { from: 0, to: 4e12 };
 
@@ -203,5 +205,24 @@ describe("a book to which something happens", () => {
     expect(books.since(last[0]?.seq ?? 0, 9)).to.have.length(1);
     await books.close();
     await store.close();
+  });
+});
+
+withRedis.describe("a book in Redis whose process stands still while it is read", () => {
+  it("is read from what Redis has answered meanwhile", async () => {
+    const redis = await startRedis();
+    const dataDir = createFolder();
+    const store = await openStore({ dataDir, redisUrl: redis.url });
+    const books = await openBooks({ redisUrl: redis.url, namespace: "payphone", file: join(dataDir, "book.sqlite") });
+    const sale = toSale();
+    await store.enter(sale, { key: "p:1", value: 1 });
+    const failure = books.refresh().catch((error: Error) => error.message);
+    await new Promise((done) => setImmediate(done)); // By now it has asked.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
+    expect(await failure).to.equal(undefined);
+    expect(books.find(sale.id)).to.have.length(1);
+    await books.close();
+    await store.close();
+    await redis.stop();
   });
 });
