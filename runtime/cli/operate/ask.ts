@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { request } from "../../server/request/node-http.ts";
-import { failureAt, toSocketPath } from "../serve/admin/admin.ts";
+import { failureAt, toSocketPath } from "../process/sockets.ts";
 
 /** The admin sockets of the processes on a data directory: those of `serve`, or else those of a sandbox. */
 export async function findProcesses(dataDir: string): Promise<readonly string[]> {

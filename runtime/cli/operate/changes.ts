@@ -6,7 +6,7 @@ import { diffCode, diffSets } from "../history/diff.ts";
 import { readFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
 import { printable } from "../printable.ts";
-import { answers } from "../serve/admin/admin.ts";
+import { answers } from "../process/sockets.ts";
 import type { Applied } from "../serve/change/changes.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";

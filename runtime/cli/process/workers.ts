@@ -10,7 +10,7 @@ import { createLog } from "../../drivers/log.ts";
 import { examineConfig, loadEnv } from "../config/config.ts";
 import { toInterruptListener } from "../interrupt.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
-import { toOwnSocket } from "./socket-name.ts";
+import { answers, toOwnSocket, toSocketPath } from "./sockets.ts";
 import { closeUntaken } from "./untaken.ts";
 
 /** As many workers as there are processors. */
@@ -32,8 +32,10 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const count = wanted === AUTO ? availableParallelism() : wanted;
   const { config } = examineConfig(loadEnv());
   const log = createLog({ level: config.logLevel });
-  const removeSocket = (pid = 0): Promise<void> =>
-    rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // A left socket does no harm.
+  const removeSocket = async (pid = 0): Promise<void> => {
+    const path = join(config.dataDir, toOwnSocket(pid));
+    if (!(await answers(toSocketPath(path)))) await rm(path, { force: true }).catch(() => {}); // A left socket does no harm.
+  };
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
   const stop = (): void => {

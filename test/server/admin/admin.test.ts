@@ -2,6 +2,8 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
+import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
+import { toSocketPath } from "../../../runtime/cli/process/sockets.ts";
 import { type OpenAdmin, openAdmin } from "../../../runtime/cli/serve/admin/admin.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { LoginHeader } from "../../../runtime/server/admin/login-header.ts";
@@ -86,10 +88,11 @@ describe("the admin listener", () => {
     expect(out).to.match(/^[\w-]{40,}\n$/);
   });
 
-  it("gives a second process of the same data directory a socket of its own", async () => {
-    const [first, second] = [await start(), await start()];
-    expect(second.socket).to.not.equal(first.socket);
-    for (const { socket = "" } of [first, second]) expect((await ask(socket, "GET", "/figures")).status).to.equal(200);
+  it("gives each process of the same data directory a socket of its own, also where containers give them the same id", async () => {
+    const sockets = [await start(), await start(), await start()].map(({ socket = "" }) => socket);
+    expect(new Set(sockets).size).to.equal(3);
+    for (const socket of sockets) expect((await ask(socket, "GET", "/figures")).status).to.equal(200);
+    expect(await findProcesses(dataDir)).to.have.members(sockets.map(toSocketPath));
   });
 
   it("listens on no port unless it is told one", async () => {

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import type { RequestListener, Server } from "node:http";
-import { connect } from "node:net";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
 import { makeFile, makeFolder } from "../../../drivers/folder.ts";
@@ -13,7 +12,7 @@ import { openServer } from "../../../server/listen.ts";
 import { toJsonReply } from "../../../server/reply/reply.ts";
 import { createServer } from "../../../server/request/node-http.ts";
 import type { Config } from "../../config/config.ts";
-import { SOCKET, toOwnSocket } from "../../process/socket-name.ts";
+import { answers, SOCKET, toOwnSocket, toSocketPath } from "../../process/sockets.ts";
 
 export interface AdminOptions {
   readonly config: Pick<Config, "dataDir" | "admin">;
@@ -33,8 +32,6 @@ export interface OpenAdmin {
 const GRACE_MS = 5000;
 const VARIABLES = { host: "ADMIN_HOST", port: "ADMIN_PORT" };
 const LOOPBACK = /^(?:127\.|localhost$|::1$|\[::1\]$)/;
-/** The longest path of a socket: Linux allows 107 bytes, macOS 103. */
-const LONGEST_SOCKET = 103;
 
 /**
  * Opens the socket for commands, and the port for the operator's pages. A socket that cannot be created is only logged:
@@ -112,8 +109,9 @@ interface OpenSocket {
 /** Opens a socket that only this user can reach. Replaces the socket of a dead process. */
 async function openSocket(dataDir: string, listener: RequestListener): Promise<OpenSocket> {
   makeFolder(dataDir, 0o700); // With Redis, nothing else needs it before.
-  const isTaken = await answers(toSocketPath(join(dataDir, SOCKET)));
-  const path = join(dataDir, isTaken ? toOwnSocket(process.pid) : SOCKET);
+  let path = join(dataDir, SOCKET);
+  // Processes of several containers may have the same id.
+  for (let id = process.pid; await answers(toSocketPath(path)); id += 1) path = join(dataDir, toOwnSocket(id));
   const address = toSocketPath(path);
   rmSync(path, { force: true });
   const server = createServer(listener);
@@ -138,22 +136,4 @@ function listen(server: Server, path: string): Promise<void> {
   });
   process.umask(umask);
   return promise;
-}
-
-/** Whether a process listens on a socket, which this user may open. */
-export const answers = async (path: string): Promise<boolean> => (await failureAt(path)) === undefined;
-
-/** The code of the error when nobody answers on a socket; undefined when a process listens. */
-export async function failureAt(path: string): Promise<string | undefined> {
-  if (!existsSync(path)) return "ENOENT";
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const socket = connect({ path }, () => resolve(undefined));
-  socket.once("error", ({ code = "" }: NodeJS.ErrnoException) => resolve(code));
-  return promise.finally(() => socket.destroy());
-}
-
-/** The shorter of a socket's absolute and relative paths, since the length is limited. */
-export function toSocketPath(path: string): string {
-  const near = relative(process.cwd(), path);
-  return Buffer.byteLength(path) > LONGEST_SOCKET && near.length < path.length ? near : path;
 }
