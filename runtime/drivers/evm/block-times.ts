@@ -6,6 +6,11 @@ import type { PublicClient } from "viem";
  */
 export async function firstSince(chain: PublicClient, at: number, latest: bigint, oldest = 0n): Promise<bigint> {
   let [low, high] = [oldest, latest + 1n];
+  // From the newest on, twice as far each time: many nodes have no old blocks any more.
+  for (let back = 0n; latest - back > low; back = 2n * back + 1n) {
+    if ((await readTime(chain, latest - back)) < at) low = latest - back + 1n;
+    else high = latest - back;
+  }
   while (low < high) {
     const middle = (low + high) / 2n;
     if ((await readTime(chain, middle)) < at) low = middle + 1n;

@@ -10,18 +10,19 @@ const TOPICS = encodeEventTopics({ abi: EIP3009_ABI, eventName: "AuthorizationUs
 
 describe("the transfers of a token on an EVM chain", () => {
   /** The transactions by block: one block a second, from 0 on. */
-  const mined = new Map([
-    [10n, "a"],
-    [20n, "b"],
-    [21n, "c"],
-  ]);
+  let mined: Map<bigint, string>;
   let ranges: string[];
   /** The most blocks that the node searches at once. */
   let widest: bigint;
   let receipt: object;
+  /** The oldest block that the node has. */
+  let oldest: bigint;
   const chain = {
     getBlockNumber: async () => 9000n,
-    getBlock: async ({ blockNumber }: { blockNumber: bigint }) => ({ timestamp: blockNumber }),
+    async getBlock({ blockNumber }: { blockNumber: bigint }) {
+      if (blockNumber < oldest) throw new Error("pruned history unavailable");
+      return { timestamp: blockNumber };
+    },
     getTransactionReceipt: async () => receipt,
     async getLogs({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) {
       if (toBlock - fromBlock + 1n > widest) throw new Error("block range too wide");
@@ -46,14 +47,25 @@ describe("the transfers of a token on an EVM chain", () => {
   };
 
   beforeEach(() => {
-    mined.set(20n, "b");
-    [ranges, widest, receipt] = [[], 10_000n, {}];
+    mined = new Map([
+      [10n, "a"],
+      [20n, "b"],
+      [21n, "c"],
+    ]);
+    [ranges, widest, receipt, oldest] = [[], 10_000n, {}, 0n];
   });
 
   it("are those of a span, its first moment included and its last not", async () => {
     expect(await read(10, 20)).to.equal("a9");
     expect(await read(11, 21)).to.equal("b9");
     expect(ranges).to.deep.equal(["10-19", "11-20"]);
+  });
+
+  it("are read from a node that has no old blocks any more, where the span is recent", async () => {
+    [oldest, mined] = [7000n, new Map([[8500n, "d"]])];
+    expect(await read(8001, 9000)).to.equal("d9");
+    expect(ranges).to.deep.equal(["8001-8999"]);
+    expect(await read(6000, 9000).catch(({ message }: Error) => message)).to.contain("pruned history unavailable");
   });
 
   it("are read in smaller parts where the node refuses large ones, none twice and none left out", async () => {
