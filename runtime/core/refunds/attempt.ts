@@ -43,7 +43,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     if (way === "manual") return "over";
     if (!("signed" in way)) return end(refund, "byHand" in way ? way.byHand : null);
     const { signed } = way;
-    let found = await rail.find(signed, signal);
+    let found = await rail.find(signed, signal, refund.held?.transaction);
     if (found.state === "open") {
       if (refund.held) refund = await takeBack(refund);
       await checkPaid(refund, signal);

@@ -30,8 +30,11 @@ export interface RefundRail {
   holds(payment: JobPayment, signal: AbortSignal): Promise<boolean>;
   /** Signs a transfer; moves nothing. A job always has the same nonce, and the authorization never expires. */
   sign(job: string, transfer: RefundTransfer): Promise<Eip3009>;
-  /** The transfer's state on the chain. @throws Problem `upstream-failed` when that cannot be read. */
-  find(signed: Eip3009, signal: AbortSignal): Promise<SettlementState>;
+  /**
+   * The transfer's state on the chain. @throws Problem `upstream-failed` when that cannot be read.
+   * @param held the transaction that had it, where to look first: a search may not reach back to it any more
+   */
+  find(signed: Eip3009, signal: AbortSignal, held?: string): Promise<SettlementState>;
   /** Submits the transfer and waits for its block. After an error, the money may have moved or not. */
   send(signed: Eip3009, signal: AbortSignal): Promise<void>;
 }

@@ -66,6 +66,18 @@ describe("the attempts at a refund", () => {
     expect(stage.did).to.have.length(5);
   });
 
+  it("look first at the transaction that had the transfer, which a search may not reach any more after a long halt", async () => {
+    stage.settle();
+    await stage.begin();
+    await stage.refunds.close();
+    await stage.time.pass(24 * 60 * MINUTE);
+    stage.open();
+    stage.refunds.start();
+    await stage.time.pass(1000);
+    expect(stage.lookedAt).to.deep.equal([undefined, "0xfe"]);
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe" });
+  });
+
   it("watch for another minute when the transfer is in another transaction now", async () => {
     stage.settle("0x01");
     await stage.begin();

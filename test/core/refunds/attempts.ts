@@ -19,6 +19,8 @@ export interface AttemptStage {
   readonly refunds: Refunds;
   /** What the rail was asked for, and who was screened. */
   did: string[];
+  /** The transaction that the rail was told to look at first, each time that it was asked to find the transfer. */
+  readonly lookedAt: (string | undefined)[];
   readonly logged: readonly string[];
   /** What the rail finds on its chain. */
   found: Awaited<ReturnType<RefundRail["find"]>>;
@@ -69,8 +71,9 @@ export function openAttempts(): AttemptStage {
       stage.did.push(`sign ${id} ${to} ${amount}`);
       return SIGNED;
     },
-    async find() {
+    async find(_signed, _signal, held) {
       stage.did.push("find");
+      stage.lookedAt.push(held);
       return stage.found;
     },
     async send() {
@@ -93,6 +96,7 @@ export function openAttempts(): AttemptStage {
     logged,
     records: createRefundRecords(store),
     did: [],
+    lookedAt: [],
     found: { state: "open" },
     screened: "clear",
     check: async () => {},
