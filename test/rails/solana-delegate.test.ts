@@ -106,15 +106,21 @@ describe("a payment on Solana that a delegate has signed", () => {
     return [status, sandbox.solana.tokenBalance(owner.publicKey.toBase58())];
   }
 
-  /** Buys so many times at once. @param held what the owner has @returns the statuses */
-  async function buyAll(owner: Keypair, times: number, disguise?: Disguise, held = 20_000n): Promise<number[]> {
+  /** Buys so many times at once. @param held what the owner has @param allowed the delegate @returns the statuses */
+  async function buyAll(
+    owner: Keypair,
+    times: number,
+    disguise?: Disguise,
+    held = 20_000n,
+    allowed = held,
+  ): Promise<number[]> {
     const delegate = Keypair.generate();
     const [ownerAt, delegateAt] = [owner, delegate].map(({ publicKey }) => publicKey.toBase58()) as [string, string];
     const [account, other] = await Promise.all([tokenAccountOf(ownerAt, mint), tokenAccountOf(delegateAt, mint)]);
     sandbox.solana.putTokenAccount(ownerAt, held);
     for (const one of [ownerAt, delegateAt]) sandbox.solana.airdrop(one, 10n ** 9n);
     const node = new Connection(sandbox.solana.url, "confirmed");
-    const approval = new Transaction().add(toApproval(account, owner.publicKey, delegate.publicKey, held));
+    const approval = new Transaction().add(toApproval(account, owner.publicKey, delegate.publicKey, allowed));
     approval.recentBlockhash = (await node.getLatestBlockhash()).blockhash;
     approval.sign(owner);
     const approved = await node.sendRawTransaction(approval.serialize());
@@ -148,6 +154,11 @@ describe("a payment on Solana that a delegate has signed", () => {
 
   it("is counted against what the owner has while others are in flight: the delegate has nothing", async () => {
     expect(await buyAll(welcome, 2, undefined, 100_000n)).to.deep.equal([200, 200]);
+  });
+
+  it("is counted against what the owner has approved, where that is less", async () => {
+    const all = await buyAll(welcome, 4, undefined, 100_000n, 20_000n);
+    expect(all, "402 would be work that nobody can pay").to.include.members([200, 429]).and.not.to.include(402);
   });
 
   it("is refused so, too, where its memo looks like a transfer of the delegate's own tokens", async () => {

@@ -27,8 +27,8 @@ type Paying = Pick<UnsettledCall, "payer" | "offer"> & { readonly payment: Pick<
 /**
  * Bounds the unsettled calls of a payer where work comes before settlement: their total price never exceeds the payer's
  * on-chain balance, so that one balance cannot buy several runs. On Solana the token account that pays is the payer: a
- * delegate may have signed. Of a signer whose transactions do not tell it, one call at a time is worked on. Counted across
- * all processes that share the store.
+ * delegate may have signed, who has no more than its owner allows. Of a signer whose transactions do not tell it, one call
+ * at a time is worked on. Counted across all processes that share the store.
  */
 export interface Exposure {
   /**
@@ -87,7 +87,7 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
         if (tally.members > 1 && source === undefined && "transaction" in payment.payload)
           throw tooMany("The payment does not tell which token account pays, and another such call is worked on");
-        if (tally.members > 1 && tally.weight > (await weightOf(account, holder, offer)))
+        if (tally.members > 1 && tally.weight > (await weightOf(account, { holder, payer, offer })))
           throw tooMany("The payer's balance does not cover this call and those that are being worked on");
         const result = await work();
         leave(account, key);
@@ -112,23 +112,23 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
     return railOf(rails, offer) as Rail; // Offers are made from rails.
   }
 
-  /** The payer's balance as a weight, less what was settled since the balance was read. */
-  async function weightOf(account: string, holder: string, offer: PaymentRequirements): Promise<number> {
+  /** What the payer may spend of the account's balance as a weight, less what was settled since the balance was read. */
+  async function weightOf(account: string, spending: Spending): Promise<number> {
     const now = performance.now();
     for (const [other, { readAt }] of balances) if (now - readAt > BALANCE_MS) balances.delete(other);
-    let known = balances.get(account);
-    if (!known) {
-      known = { readAt: now, spent: 0, held: read(holder, offer) };
-      known.held.catch(() => balances.delete(account));
-      balances.set(account, known);
-    }
-    return (await known.held) - known.spent;
+    const known = balances.get(account) ?? { readAt: now, spent: 0, held: new Map() };
+    balances.set(account, known);
+    const payer = payerOf(spending.payer, spending.offer);
+    const held = known.held.get(payer) ?? read(spending);
+    known.held.set(payer, held);
+    held.catch(() => balances.delete(account));
+    return (await held) - known.spent;
   }
 
-  async function read(holder: string, offer: PaymentRequirements): Promise<number> {
+  async function read({ holder, payer, offer }: Spending): Promise<number> {
     const rail = railFor(offer);
     try {
-      const held = await rail.settlements.balance(holder, offer, readDeadline());
+      const held = await rail.settlements.balance(holder, offer, readDeadline(), payer);
       return toWeight(String(held), rail.manifest.decimals, "down");
     } catch (cause) {
       const detail = "The payer has other calls in flight, and its balance cannot be read";
@@ -139,9 +139,15 @@ export function createExposure({ rails, store, clock, mostCalls, onError }: Expo
 
 interface Balance {
   readonly readAt: number;
-  readonly held: Promise<number>;
+  /** By who spends it. */
+  readonly held: Map<string, Promise<number>>;
   /** The weight settled since `readAt`. */
   spent: number;
+}
+
+/** Whose balance it is, and who spends it. */
+interface Spending extends Pick<UnsettledCall, "payer" | "offer"> {
+  readonly holder: string;
 }
 
 const accountOf = (holder: string, offer: PaymentRequirements): string => `${payerOf(holder, offer)}:${offer.asset}`;

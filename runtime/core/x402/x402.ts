@@ -134,9 +134,10 @@ export interface SettlementReader {
   ): Promise<SettlementState>;
   /**
    * A balance of the offer's asset, in atomic units. @param holder a wallet; on Solana also a token account
+   * @param signer who spends it: of another's token account, a delegate has what its owner has approved, and no more
    * @throws Problem `upstream-failed`.
    */
-  balance(holder: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
+  balance(holder: string, offer: PaymentRequirements, signal: AbortSignal, signer?: string): Promise<bigint>;
   /** @throws Problem when the chain cannot be read. */
   ping(signal: AbortSignal): Promise<unknown>;
 }

@@ -42,8 +42,19 @@ export async function tokenAccountOf(owner: string, mint: string): Promise<Publi
 /** Offsets in an account of SPL Token (`Account`). */
 const OWNER_AT = 32;
 const AMOUNT_AT = 64;
+/** A delegate and what it may spend: optional, said by a number of four bytes before the key. */
+const DELEGATE_AT = 72;
 const STATE_AT = 108;
+const ALLOWANCE_AT = 121;
 const FROZEN = 2;
+
+interface TokenAccount {
+  readonly owner: string;
+  readonly amount: bigint;
+  readonly isFrozen: boolean;
+  /** What a wallet may spend of the amount: all of it its owner, and a delegate what the owner has approved. */
+  readonly spendableBy: (signer: string) => bigint;
+}
 
 /**
  * A token account; undefined when there is none, though its address may have been sent SOL. An associated one keeps its
@@ -53,10 +64,17 @@ export async function readTokenAccount(
   client: SolanaClient,
   address: PublicKey,
   signal: AbortSignal,
-): Promise<{ readonly owner: string; readonly amount: bigint; readonly isFrozen: boolean } | undefined> {
+): Promise<TokenAccount | undefined> {
   const account = await client.ask((connection) => connection.getAccountInfo(address), signal);
   if (account?.owner.toBase58() !== TOKEN_PROGRAM) return undefined;
   const { data } = account;
   const owner = base58.encode(data.subarray(OWNER_AT, AMOUNT_AT));
-  return { owner, amount: data.readBigUInt64LE(AMOUNT_AT), isFrozen: data[STATE_AT] === FROZEN };
+  const amount = data.readBigUInt64LE(AMOUNT_AT);
+  const allowanceOf = (signer: string): bigint => {
+    const delegate = base58.encode(data.subarray(DELEGATE_AT + 4, STATE_AT));
+    return data.readUInt32LE(DELEGATE_AT) === 1 && delegate === signer ? data.readBigUInt64LE(ALLOWANCE_AT) : 0n;
+  };
+  const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+  const spendableBy = (signer: string): bigint => (signer === owner ? amount : least(amount, allowanceOf(signer)));
+  return { owner, amount, isFrozen: data[STATE_AT] === FROZEN, spendableBy };
 }

@@ -82,11 +82,16 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
   }
 
   /** The balance of a token account, or of an owner over all its accounts of the mint. */
-  async function balance(holder: string, { asset }: PaymentRequirements, signal: AbortSignal): Promise<bigint> {
+  async function balance(
+    holder: string,
+    { asset }: PaymentRequirements,
+    signal: AbortSignal,
+    signer?: string,
+  ): Promise<bigint> {
     const { PublicKey } = await import("@solana/web3.js");
     const owner = new PublicKey(holder);
     const account = await readTokenAccount(client, owner, signal);
-    if (account) return account.amount;
+    if (account) return signer === undefined ? account.amount : account.spendableBy(signer);
     const filter = { mint: new PublicKey(asset) };
     const { value } = await client.ask((node) => node.getParsedTokenAccountsByOwner(owner, filter), signal);
     return value.reduce((sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount), 0n);

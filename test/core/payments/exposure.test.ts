@@ -127,26 +127,38 @@ describe("what a payer has in flight", () => {
     expect(await begin("1000", { payer: "0x99" })).to.equal("in flight");
   });
 
+  /** Begins a call that a signer pays from a token account on Solana. */
+  const beginBy = (account: PublicKey, signer: PublicKey, amount = "1000", isInTable = false): Promise<string> => {
+    const payment = { ...toCall("1").payment, payload: toTransfer(account, signer, isInTable) };
+    return begin(amount, { payer: signer.toBase58(), payment });
+  };
+  const keys = (): PublicKey[] => [1, 2, 3].map(() => Keypair.generate().publicKey);
+
   it("is that of the token account that pays on Solana, whoever has signed", async () => {
-    const [account, ...signers] = [1, 2, 3].map(() => Keypair.generate().publicKey);
+    const [account, ...signers] = keys();
     const asked: string[] = [];
     rail.script.balance = (holder) => {
       asked.push(holder);
       return 2000n;
     };
     const begun: string[] = [];
-    for (const signer of [...signers, ...signers]) {
-      const payment = { ...toCall("1").payment, payload: toTransfer(account!, signer) };
-      begun.push(await begin("1000", { payer: signer.toBase58(), payment }));
-    }
+    for (const signer of [...signers, ...signers]) begun.push(await beginBy(account!, signer));
     expect(begun).to.deep.equal(["in flight", "in flight", "rate-limited 2", "rate-limited 2"]);
     expect(new Set(asked)).to.deep.equal(new Set([account!.toBase58()]));
   });
 
+  it("is no more than what the signer may spend of that token account", async () => {
+    const [account, owner, delegate] = keys() as [PublicKey, PublicKey, PublicKey];
+    rail.script.balance = (_holder, _offer, signer) => (signer === owner.toBase58() ? 9000n : 2500n);
+    const begun: string[] = [];
+    for (const signer of [owner, delegate, delegate, owner]) begun.push(await beginBy(account, signer));
+    expect(begun).to.deep.equal(["in flight", "in flight", "rate-limited 2", "in flight"]);
+    expect(rail.asked.balance, "once for each signer").to.equal(2);
+  });
+
   it("is one call alone where a transaction on Solana does not tell which account pays", async () => {
-    const [account, signer] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-    const payment = { ...toCall("1").payment, payload: toTransfer(account, signer, true) };
-    const blind = (): Promise<string> => begin("1", { payer: signer.toBase58(), payment });
+    const [account, signer] = keys() as [PublicKey, PublicKey];
+    const blind = (): Promise<string> => beginBy(account, signer, "1", true);
     expect([await blind(), await blind()]).to.deep.equal(["in flight", "rate-limited 2"]);
   });
 

@@ -185,5 +185,22 @@ describe("what became of a payment on Solana", () => {
     data.writeBigUInt64LE(5n, 64);
     state.account = { owner: new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"), data };
     expect(await reader.balance(payer.toBase58(), offer, never), "of a token account").to.equal(5n);
+    const [owner, delegate, other] = [1, 2, 3].map((fill) => new PublicKey(Buffer.alloc(32, fill)));
+    data.set(owner!.toBuffer(), 32);
+    const [approved, allowed] = [Buffer.concat([Buffer.of(1, 0, 0, 0), delegate!.toBuffer()]), Buffer.alloc(8)];
+    const spendable = (signer?: PublicKey) =>
+      reader.balance(payer.toBase58(), offer, never, (signer as PublicKey).toBase58());
+    for (const allowance of [3n, 9n]) {
+      allowed.writeBigUInt64LE(allowance);
+      data.set(approved, 72);
+      data.set(allowed, 121);
+      expect([await spendable(owner), await spendable(other)], "of an owner, and of a stranger").to.deep.equal([
+        5n,
+        0n,
+      ]);
+      expect(await spendable(delegate), `of a delegate who may spend ${allowance}`).to.equal(allowance < 5n ? 3n : 5n);
+    }
+    data.fill(0, 72, 76);
+    expect(await spendable(delegate), "of a delegate no more").to.equal(0n);
   });
 });

@@ -25,7 +25,7 @@ export interface ScriptedRail extends Rail {
     find?: Answer<SettlementState>;
     /** How a payment's own signature proves its payer; default: not at all. */
     provePayer?: Rail["provePayer"];
-    balance?: (payer: string, offer: PaymentRequirements) => bigint | Promise<bigint>;
+    balance?: (payer: string, offer: PaymentRequirements, signer?: string) => bigint | Promise<bigint>;
     /** Fails when the chain cannot be read. */
     ping?: () => void;
   };
@@ -122,9 +122,9 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
         const transaction = moved.get(nonceOf(payment));
         return transaction === undefined ? { state: "open" } : { state: "settled", transaction };
       },
-      async balance(payer, offer) {
+      async balance(payer, offer, _signal, signer) {
         asked.balance += 1;
-        return rail.script.balance?.(payer, offer) ?? RICH;
+        return rail.script.balance?.(payer, offer, signer) ?? RICH;
       },
       ping: async () => rail.script.ping?.(),
     },
