@@ -31,7 +31,10 @@ const TOO_MANY = 4029;
 const UNSUPPORTED_CHAIN = 2022;
 const ETHEREUM = "1";
 const COUNT = /^(?:0|[1-9]\d*)$/;
-const ADDRESS_TYPES: Readonly<Record<string, Reputation["addressType"]>> = { "0": "eoa", "1": "contract" };
+const ADDRESS_TYPES: ReadonlyMap<string, Reputation["addressType"]> = new Map([
+  ["0", "eoa"],
+  ["1", "contract"],
+]);
 
 /** Reads GoPlus' address security API. Complete answers are cached for ten minutes. @see https://docs.gopluslabs.io */
 export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | "log" | "upstream">): FindReputation {
@@ -94,7 +97,7 @@ function toReputation(result: JsonFields, isComplete: boolean): Reputation {
   const flags = Object.keys(FLAGS) as Flag[]; // Exactly the keys of FLAGS.
   const textOf = (field: string): string => String(result[field] ?? "");
   return {
-    addressType: ADDRESS_TYPES[textOf("contract_address")] ?? "unknown",
+    addressType: ADDRESS_TYPES.get(textOf("contract_address")) ?? "unknown",
     flags: flags.filter((flag) => COUNT.test(textOf(flag)) && textOf(flag) !== "0"),
     isComplete: isComplete && flags.every((flag) => COUNT.test(textOf(flag))),
   };

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import nock from "nock";
 import wallet from "../../../../plugins/wallet/index.ts";
 import { offline, type Replay, replay, replayAlways } from "../../../support/sources/replay.ts";
 import { createHost, faultsOf, NOW, type Serve, serve, type TestHost } from "../../host.ts";
@@ -103,6 +104,13 @@ describe("a screening", () => {
   it("tells a contract from an account", async () => {
     await start(["success"]);
     expect(await screen(CONTRACT)).to.include({ address_type: "contract", recommendation: "allow" });
+  });
+
+  it("does not know an address by a type that GoPlus does not have", async () => {
+    await start([]);
+    const result = { contract_address: "constructor" };
+    nock(GOPLUS_URL).get(/./).query(true).reply(200, { code: 1, result });
+    expect(await screen(RONIN)).to.include({ address_type: "unknown", recommendation: "block" });
   });
 
   it("is partial for a Solana address, which GoPlus is not asked about", async () => {
