@@ -26,7 +26,7 @@ import { gone, onBehalf, perform, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
 import { createDeadline } from "./time/deadline.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
-import { networksOf, type Rail, railOf } from "./x402/rails.ts";
+import { networksOf, type Rail, railOf, takenAt } from "./x402/rails.ts";
 import { isKnownKind, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { PaymentRequirements, SettleResponse } from "./x402/x402.ts";
 
@@ -51,7 +51,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const isFree = price === undefined && !(key && (await deps.hasSold(asked, key)));
     if (isFree && !needsSignIn) return serveFree(asked, invocation);
     if (isFree || payment === undefined || raw === undefined) return members.serve(asked, invocation);
-    if (typeof payment === "string") return refuse(asked, invocation, payment, explainPayment(payment, raw, offered));
+    if (typeof payment === "string")
+      return refuse(asked, invocation, payment, explainPayment(payment, raw, takenAt(offered, invocation)));
     const service = await deps.sellerOf(asked, key);
     notePayment({ invocation, payment, key }, rails);
     const leastSeconds = leastSecondsOf(service);

@@ -36,7 +36,8 @@ export function explainOffer(
     return `payload.authorization.validBefore is ${validBefore}, and now is ${now}`;
   if (refusal === "unsupported_network") {
     const taken = invocation.networks ?? offers.map((offer) => offer.network);
-    return `accepted.network is ${show(network)}, must be one of ${[...new Set(taken)].join(", ")}`;
+    const name = payment.accepted ? "accepted.network" : "network";
+    return `${name} is ${show(network)}, must be one of ${[...new Set(taken)].join(", ")}`;
   }
   if (refusal === "wrong_resource")
     return resourceUrl === undefined || resourceUrl === invocation.resource

@@ -25,6 +25,13 @@ export function networksOf(rails: readonly Rail[]): Record<"networks" | "offered
   return { networks: new Map([...rails.map(toNamed), ...offered]), offered }; // A retired rail may have an offered one's id.
 }
 
+/** Those of these networks that a door takes. */
+export const takenAt = (
+  networks: ReadonlyMap<string, string>,
+  door: { readonly networks?: readonly string[] | undefined },
+): ReadonlyMap<string, string> =>
+  door.networks ? new Map([...networks].filter(([, network]) => door.networks?.includes(network))) : networks;
+
 /** The rail of an offer; when its token has no rail any more, another rail of its network, which knows the chain. */
 export const railOf = (rails: readonly Rail[], token: RailToken): Rail | undefined =>
   rails.find(({ manifest }) => isSameToken(manifest, token)) ??

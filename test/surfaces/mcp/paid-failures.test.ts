@@ -38,6 +38,24 @@ describe("a paid tool", () => {
         .and.not.to.include("nothing was charged");
     });
 
+    it("names the networks that this door takes, and no others", async () => {
+      const payment = await stall.pay("roll");
+      const errorOf = async (changes: object): Promise<string> =>
+        (await paidBy({ ...payment, ...changes })).body.result.structuredContent.error;
+      const taken = "must be one of eip155:8453, solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+      const version1 = { x402Version: 1, accepted: undefined, scheme: "exact" };
+      const cosmos = { ...payment.accepted, network: "cosmos:x" };
+      expect([
+        await errorOf({ accepted: cosmos }),
+        await errorOf({ ...version1, network: "x" }),
+        await errorOf({ ...version1, network: "polygon" }),
+      ]).to.deep.equal([
+        `unsupported_network: accepted.network is cosmos:x, ${taken}`,
+        "unsupported_network: network is x, must be one of base, solana",
+        `unsupported_network: network is eip155:137, ${taken}`,
+      ]);
+    });
+
     it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
       const payment = await stall.pay("roll");
       const options = { meta: { "x402/payment": payment } };
