@@ -30,10 +30,13 @@ export const isPaidBack = ({ json }: Pick<SellerResponse, "json">): boolean =>
 export const isSellers = ({ headers, json }: Pick<SellerResponse, "headers" | "json">): boolean =>
   isObject(json) || headers.has("payment-response") || headers.has("payment-required");
 
-/** Whether a receipt says that the payment was sent to its chain, and is not confirmed yet (x402's `settlement_pending`). */
+/**
+ * Whether a receipt says that the payment was sent to its chain, and is not confirmed yet: x402's `settlement_pending`, and what
+ * facilitators answer whose wait for the confirmation was over.
+ */
 export const isPending = (receipt: unknown): boolean =>
-  field(receipt, "success") === false && field(receipt, "errorReason") === PENDING;
-const PENDING = "settlement_pending";
+  field(receipt, "success") === false && UNCONFIRMED.test(textField(receipt, "errorReason") ?? "");
+const UNCONFIRMED = /^settlement_pending$|_confirmation_timed_out$/;
 
 /** What is shown of a receipt as text. */
 const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
@@ -92,7 +95,7 @@ export async function sendPaid(
       const isSettling = isPending(receiptIn(answer));
       if (isFinal(answer) && !isSettling) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
-      const detail = textField(answer.json, "detail") ?? (isSettling ? PENDING : "");
+      const detail = textField(answer.json, "detail") ?? (isSettling ? "the settlement is not confirmed yet" : "");
       why = printable(`${answer.status} ${detail}`.trim());
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {

@@ -7,16 +7,14 @@ import { run } from "./run.ts";
 import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
 /** What a stock seller answers when its chain has not confirmed the payment in time. */
-const SETTLING: Said = {
+const toSettling = (errorReason: string): Said => ({
   status: 402,
   body: {},
   headers: {
     "retry-after": "0",
-    "payment-response": btoa(
-      JSON.stringify({ success: false, errorReason: "settlement_pending", transaction: TRANSACTION }),
-    ),
+    "payment-response": btoa(JSON.stringify({ success: false, errorReason, transaction: TRANSACTION })),
   },
-};
+});
 
 describe("a payment whose outcome is not known", () => {
   let seller: Seller;
@@ -38,7 +36,8 @@ describe("a payment whose outcome is not known", () => {
     ["a credit", { status: 502, body: { code: "paid-not-delivered" }, headers: { "retry-after": "0" } }],
     ["a gateway's timeout", { status: 408, body: "<html>", headers: { "retry-after": "0" } }],
     ["a server that takes nothing early", { status: 425, body: "<html>", headers: { "retry-after": "0" } }],
-    ["a settlement that is not confirmed yet", SETTLING],
+    ["a settlement that is not confirmed yet", toSettling("settlement_pending")],
+    ["a wait for that which was over", toSettling("settle_exact_evm_transaction_confirmation_timed_out")],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
   for (const [what, answer] of passing)
