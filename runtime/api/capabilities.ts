@@ -5,6 +5,7 @@ export type Hex = `0x${string}`;
 
 /** A clock, injectable so that tests control the time. */
 export interface Clock {
+  /** Unix milliseconds. */
   now(): number;
 }
 
@@ -15,7 +16,7 @@ export interface Log {
   error(event: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** The operator's own keys. Private keys never leave the driver. */
+/** The operator's own keys. Private keys never leave the driver. Both methods throw Problem `unavailable` without an EVM key. */
 export interface Treasury {
   /** The treasury's EVM address, EIP-55 checksummed. */
   evmAddress(): Promise<Hex>;
@@ -58,11 +59,14 @@ export interface EvmTransaction {
   readonly blockTime: number;
 }
 
-/** Reads from the Base chain. */
+/** Reads from the Base chain. Both methods also throw the signal's reason when it is aborted. */
 export interface Evm {
   /** The mined transaction; undefined when it is unknown or not mined yet. @throws Problem `upstream-failed`. */
   transaction(hash: Hex, signal: AbortSignal): Promise<EvmTransaction | undefined>;
-  /** Whether the account signed the text (EIP-191); smart accounts included (ERC-1271, ERC-6492). */
+  /**
+   * Whether the account signed the text (EIP-191); smart accounts included (ERC-1271, ERC-6492).
+   * @throws Problem `upstream-failed`.
+   */
   verifyMessage(address: Hex, text: string, signature: Hex, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -81,7 +85,7 @@ export interface UpstreamRequest {
   /** Added to the path; undefined values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Limit of the decompressed body; 2 MB by default. */
+  /** Limit of the decompressed body in bytes; 2 MB by default. */
   readonly maxBytes?: number;
   /**
    * Unix milliseconds, for jobs: until then, transient failures are retried and pauses that the upstream asks for are
@@ -145,8 +149,12 @@ export interface Cached<T> {
   readonly storedAt: number;
 }
 
-/** A plugin's own cache of JSON values, in the store: shared by all processes, and kept across restarts. */
+/**
+ * A plugin's own cache of JSON values, in the store: shared by all processes, and kept across restarts. A failing store
+ * counts as an empty one: nothing is thrown.
+ */
 export interface Cache {
+  /** Undefined when there is none, or it is too old. */
   get<T>(key: string): Promise<Cached<T> | undefined>;
   set(key: string, value: unknown, ttlMs: number): Promise<void>;
   /**
@@ -178,9 +186,9 @@ export interface WebRequest {
   readonly body?: string;
   /** How many redirects are followed, each checked like the first address; 0 by default: a redirect is the answer. */
   readonly redirects?: number;
-  /** From the DNS look-up to the last byte. */
+  /** The time from the DNS look-up to the last byte. */
   readonly timeoutMs: number;
-  /** Limit of the decompressed body. */
+  /** Limit of the decompressed body in bytes. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

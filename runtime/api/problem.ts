@@ -47,9 +47,13 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export interface ValidationIssue {
   /** The place: `body`, `query` or `path`, then field names and array indexes. */
   readonly loc: readonly (string | number)[];
+  /** A sentence for people. */
   readonly msg: string;
+  /** The kind of fault: `missing`, `string_too_long`, `value_error`. */
   readonly type: string;
+  /** The refused value. */
   readonly input?: unknown;
+  /** The bound or value that was missed: `{ "max_length": 5 }`. */
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
