@@ -20,7 +20,7 @@ import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createTrials, type Trials } from "./payments/trials.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "./payments/trust.ts";
-import { prepare as askReady, onBehalf } from "./perform.ts";
+import { askReady, onBehalf } from "./perform.ts";
 import { facilitatorsOf } from "./rails/facilitators.ts";
 import { createRefunds, type Refunds } from "./refunds/refunds.ts";
 import { createHouseRules } from "./rules/rules.ts";

@@ -112,7 +112,7 @@ const fieldOf = ([, ...field]: ValidationIssue["loc"]): string => JSON.stringify
  * Asks the handler, before anybody is charged, whether its work can be done now. Bounded by the service's deadline.
  * @throws Problem `unavailable`, `deadline-exceeded`.
  */
-export async function prepare(service: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
+export async function askReady(service: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
   const { handler } = service;
   if (typeof handler !== "object" || !handler.ready) return;
   await underDeadline(service, { signal }, async (bounded) =>

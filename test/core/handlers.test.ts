@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem, toValueError } from "../../runtime/api/problem.ts";
-import { perform, prepare, readValidInput } from "../../runtime/core/perform.ts";
+import { askReady, perform, readValidInput } from "../../runtime/core/perform.ts";
 import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import { toService } from "../support/http.ts";
 import { problemOf, thrown } from "../support/thrown.ts";
@@ -69,7 +69,7 @@ describe("a handler", () => {
       const input = async () => ({ value: { low: 1, high: 2 }, from: "body" as const });
       for (const work of [
         readValidInput(service, { input }),
-        prepare(service, {}, never),
+        askReady(service, {}, never),
         perform(service, {}, call),
       ]) {
         const { code, options } = await problemOf(work);

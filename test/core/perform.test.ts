@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { AnyHandler } from "../../runtime/api/plugin.ts";
 import { Problem, type ValidationIssue } from "../../runtime/api/problem.ts";
-import { perform, performKept, prepare, readValidInput } from "../../runtime/core/perform.ts";
+import { askReady, perform, performKept, readValidInput } from "../../runtime/core/perform.ts";
 import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
 import type { JobManifest } from "../../runtime/core/set/manifest.ts";
@@ -181,8 +181,8 @@ describe("the work of a call", () => {
   it("is asked whether it can be done, where it says so", async () => {
     const asked: unknown[] = [];
     const ready = async (input: unknown, signal: AbortSignal) => void asked.push(input, signal);
-    await prepare(toService({ run: () => ({}), ready }), 1, never);
-    await prepare(
+    await askReady(toService({ run: () => ({}), ready }), 1, never);
+    await askReady(
       toService(() => ({})),
       2,
       never,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
-import { perform, prepare, readValidInput } from "../../core/perform.ts";
+import { askReady, perform, readValidInput } from "../../core/perform.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { findDifferences, toComplaint } from "./differences.ts";
@@ -42,7 +42,7 @@ export async function callService({ services }: World, id: string, input: unknow
     network: manifest.price === undefined ? undefined : network,
     ...(manifest.sign_in && { accounts: [`${network}:${PAYER}`] }),
   };
-  await prepare(service, value, call.signal);
+  await askReady(service, value, call.signal);
   return perform(toRunnable(service), value, call);
 }
 
