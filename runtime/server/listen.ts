@@ -202,6 +202,9 @@ function explain({ code, message }: NodeJS.ErrnoException, { host, port, variabl
   return `Cannot listen on ${host}, port ${port}: ${message}`;
 }
 
+/** Whether a server that listens on this address or name is reached from this machine only. */
+export const isLoopback = (host: string): boolean => /^(?:127\.|localhost$|::1$)/i.test(host);
+
 /** A wildcard address is reached over loopback. */
 function toUrlHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";

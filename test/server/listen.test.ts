@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { type OpenServer, openServer, type Timeouts } from "../../runtime/server/listen.ts";
+import { isLoopback, type OpenServer, openServer, type Timeouts } from "../../runtime/server/listen.ts";
 import { eventually } from "../support/eventually.ts";
 import { jsonOf, speak } from "../support/http.ts";
 
@@ -33,6 +33,13 @@ describe("a port", () => {
     expect((await jsonOf(early)).code).to.equal("unavailable");
     attach((_request, response) => response.end("served"));
     expect(await (await fetch(url)).text()).to.equal("served");
+  });
+
+  it("is reached from this machine only on a loopback address, or by its name in any letters", () => {
+    for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LocalHost"])
+      expect(isLoopback(host), host).to.equal(true);
+    for (const host of ["0.0.0.0", "::", "10.0.0.127", "localhost.example"])
+      expect(isLoopback(host), host).to.equal(false);
   });
 
   it("that stands for all interfaces has a URL that works here", async () => {

@@ -1,6 +1,7 @@
 import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
+import { isLoopback } from "../../server/listen.ts";
 import type { A2aOptions } from "../../surfaces/a2a/a2a.ts";
 import { createMcp } from "../../surfaces/mcp/mcp.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
@@ -35,5 +36,3 @@ export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions
   const documents = await loadDocuments({ ...shown, isSandbox: sandbox !== undefined });
   return { doors, documents: new Map([...documents, ...agents.documents]), close: agents.close };
 }
-
-const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");

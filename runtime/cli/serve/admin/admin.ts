@@ -8,7 +8,7 @@ import { makeFile, makeFolder } from "../../../drivers/folder.ts";
 import { createTokenGate } from "../../../server/admin/gate.ts";
 import { createAdminListener } from "../../../server/admin/listener.ts";
 import type { AdminRoute } from "../../../server/admin/routes.ts";
-import { openServer } from "../../../server/listen.ts";
+import { isLoopback, openServer } from "../../../server/listen.ts";
 import { toJsonReply } from "../../../server/reply/reply.ts";
 import { createServer } from "../../../server/request/node-http.ts";
 import type { Config } from "../../config/config.ts";
@@ -31,7 +31,6 @@ export interface OpenAdmin {
 
 const GRACE_MS = 5000;
 const VARIABLES = { host: "ADMIN_HOST", port: "ADMIN_PORT" };
-const LOOPBACK = /^(?:127\.|localhost$|::1$|\[::1\]$)/;
 
 /**
  * Opens the socket for commands, and the port for the operator's pages. A socket that cannot be created is only logged:
@@ -52,8 +51,7 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
     if (port !== undefined) ofPort = token;
     const pages = port === undefined ? undefined : await openServer({ host, port, variables: VARIABLES });
     const gate = pages && createTokenGate({ token, login: admin.login, clock: { now: Date.now }, log });
-    if (pages && !LOOPBACK.test(host))
-      log.warn("admin.exposed", { host, note: "anybody who reaches it may try tokens" });
+    if (pages && !isLoopback(host)) log.warn("admin.exposed", { host, note: "anybody who reaches it may try tokens" });
     pages?.attach(createAdminListener({ routes, gate, log }));
     return {
       socket: socket?.path,
