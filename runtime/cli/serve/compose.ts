@@ -10,8 +10,6 @@ import { createInFlight } from "../../core/time/in-flight.ts";
 import { createSignIns, type SignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
 import { isOffered, type RailStatus } from "../../core/x402/rails.ts";
-import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
-import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createApp } from "../../server/app.ts";
 import { MOST_UNREAD } from "../../server/reply/unread.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
@@ -26,7 +24,7 @@ import { type Bookkeeping, createBookkeeping } from "./bookkeeping.ts";
 import type { ComposeOptions, Composition } from "./composition.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createJobEngine, type OpenJobs } from "./job-engine.ts";
-import { type Outside, openOutside, setUpPlugins, warnOfUnset } from "./outside.ts";
+import { type Outside, openHandlers, openOutside, warnOfUnset } from "./outside.ts";
 import { openOwnIdentity } from "./peer-door.ts";
 import { toReadiness } from "./readiness.ts";
 import { bindRetired } from "./retired.ts";
@@ -38,16 +36,9 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   await using opening = new AsyncDisposableStack();
   const outside = openOutside(options);
   opening.defer(() => outside.close());
-  const { handlers: own, capabilities, faults } = await setUpPlugins(options, outside);
+  const { handlers: untraced, capabilities, faults } = await openHandlers(options, outside);
   if (faults.length > 0) return faults;
-  const { manifests, compile } = options.set;
-  const { upstreams, mcpServers: servers, web, cacheOf } = outside.sources;
   const { trace } = options;
-  const untraced = new Map([
-    ...own,
-    ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
-    ...createMcpHandlers({ manifests, servers, compile }),
-  ]);
   const handlers = trace ? traceHandlers(untraced, trace) : untraced;
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);
@@ -136,9 +127,9 @@ interface Till {
 
 async function openTill(options: ComposeOptions, outside: Outside, handlers: LoadedPlugins["handlers"]): Promise<Till> {
   const { set, config, baseUrl, store, clock, log } = options;
+  const { trace, knownRails, monitor, refusals } = options;
   const { drivers, sources, trust } = outside;
   const { site, schemas, compile } = set;
-  const { trace } = options;
   const rails = trace ? traceRails(drivers.rails, trace) : drivers.rails;
   const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
   // Without a screening service, refunds are paid by hand.
@@ -149,7 +140,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
   const onEnded = (job: JobRecord, end: JobEnd): void => {
     payments.trials.ended(job, end);
-    options.monitor?.jobEnded(job.service, end.state);
+    monitor?.jobEnded(job.service, end.state);
     const what = end.state === "DELIVERED" ? "job:delivered" : "job:failed";
     bookkeeping.counters.tallies.count({ service: job.service, door: "rest", rail: "", what });
   };
@@ -184,10 +175,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
     const reason = sources.explain(manifest, true);
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
-  const { knownRails } = options;
-  const { monitor, refusals: noted } = options;
   const counts = { onCounted: monitor?.countTallies, onTimed: monitor?.countTime };
-  const bookkeeping = createBookkeeping({ site, store, refusals: noted, ...counts, clock, log });
+  const bookkeeping = createBookkeeping({ site, store, refusals, ...counts, clock, log });
   monitor?.watchTallies(bookkeeping.counters.tallies);
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
   const sold = { site: outside.site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };

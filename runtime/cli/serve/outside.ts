@@ -5,6 +5,8 @@ import { withRetiredRails } from "../../core/rails/retired.ts";
 import { isSameToken } from "../../core/rails/tokens.ts";
 import { keysOf, type SiteManifest, sourceIdOf } from "../../core/set/manifest.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
+import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
+import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { missingForRails } from "../config/serve.ts";
 import { traceTransport } from "../monitor/tracing.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
@@ -58,19 +60,23 @@ export function openOutside(options: ComposeOptions): Outside {
   };
 }
 
-/** Sets up the plugins of a set with the capabilities that they may use. */
-export function setUpPlugins(
+/** Sets up the plugins of a set with the capabilities that they may use, and adds the handlers of its proxied services. */
+export async function openHandlers(
   options: ComposeOptions,
   { drivers, sources, reports: shelf }: Outside,
 ): Promise<LoadedPlugins> {
   const { set, config, baseUrl, clock, log, sandbox } = options;
   const { anchor, evm, treasury } = drivers;
-  const { llm, schedule, web, cacheOf, upstreams } = sources;
+  const { llm, schedule, web, cacheOf, upstreams, mcpServers: servers } = sources;
+  const { manifests, compile } = set;
   const reports = createReportPublisher(shelf, { site: set.site, baseUrl, isSandbox: sandbox !== undefined });
   const site = { name: set.site.name, baseUrl };
   const purchases = createPurchaseList({ store: options.store, clock });
   const host = { anchor, clock, evm, llm, log, purchases, reports, schedule, site, treasury, web };
-  return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
+  const plugins = await loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
+  const proxied = createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock });
+  const tools = createMcpHandlers({ manifests, servers, compile });
+  return { ...plugins, handlers: new Map([...plugins.handlers, ...proxied, ...tools]) };
 }
 
 /** Logs the unset variables of plugins, which must work without them, and unset credentials of proxied services. */

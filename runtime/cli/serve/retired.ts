@@ -1,11 +1,9 @@
 import { Problem } from "../../api/problem.ts";
 import { bindServices, type Service, type StatusOf } from "../../core/service.ts";
 import { handlerOf } from "../../core/set/manifest.ts";
-import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
-import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { ComposeOptions } from "./composition.ts";
-import { type Outside, setUpPlugins } from "./outside.ts";
+import { type Outside, openHandlers } from "./outside.ts";
 
 /**
  * Binds the retired services: those that earlier sets offered and this one does not. They are not listed. Challenges
@@ -32,18 +30,9 @@ async function bindSet(
   const { log } = options;
   // A retired set has its retired rails only: its anchors and pages need those of the site.
   const onRails = { ...set, site: { ...site, rails: outside.site.rails } };
-  const { handlers: own, faults } = await setUpPlugins({ ...options, set: onRails }, outside);
+  const { handlers: able, faults } = await openHandlers({ ...options, set: onRails }, outside);
   for (const { file, message } of faults) log.warn("service.retired-unable", { file, message });
-  const { upstreams, mcpServers: servers, web, cacheOf } = outside.sources;
-  const handlers = new Map([
-    ...own,
-    ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
-    ...createMcpHandlers({ manifests, servers, compile }),
-  ]);
-  for (const manifest of manifests) {
-    const name = handlerOf(manifest);
-    if (!handlers.has(name)) handlers.set(name, UNABLE);
-  }
+  const handlers = new Map(manifests.map(handlerOf).map((name) => [name, able.get(name) ?? UNABLE]));
   const ids = new Set(manifests.map(({ id }) => id));
   return bindServices(manifests, { site, compile, handlers, statusOf }).map((service) =>
     ids.has(service.manifest.id) ? Object.freeze({ ...service, ...RETIRED, ...unableOf(service) }) : service,
