@@ -38,11 +38,8 @@ export interface LentBook {
  */
 export async function withBooks<T>(config: Config, place: BookPlace, work: (shop: LentBook) => Promise<T>): Promise<T> {
   const site = await loadSite(place.dir);
-  const sandboxDir = join(config.dataDir, "sandbox");
-  const isSandbox = place.sandbox ?? hasSandboxOnly(config);
-  const dataDir = isSandbox ? sandboxDir : config.dataDir;
-  const isRedis = config.redisUrl !== undefined && !isSandbox;
-  const from = { dataDir, redisUrl: isRedis ? config.redisUrl : undefined };
+  const sandboxDir = (place.sandbox ?? hasSandboxOnly(config)) ? join(config.dataDir, "sandbox") : undefined;
+  const from = sandboxDir === undefined ? config : { dataDir: sandboxDir, redisUrl: undefined };
   requireStore(from);
   const access = createBookAccess(from, {
     forget: () => toForget(site.books, Date.now()),
@@ -52,10 +49,8 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   try {
     const books = await access.open();
     await books.refresh();
-    const own = [...(site.books?.own ?? []), ...(await ownAddresses(config, isSandbox ? sandboxDir : undefined))];
-    const named = own.map(toAccount);
-    const shop = { books, site, own: [...new Set(named)], store: from };
-    return await work({ ...shop, sandboxDir: isSandbox ? sandboxDir : undefined });
+    const named = [...(site.books?.own ?? []), ...(await ownAddresses(config, sandboxDir))].map(toAccount);
+    return await work({ books, site, own: [...new Set(named)], store: from, sandboxDir });
   } finally {
     await access.close();
   }
