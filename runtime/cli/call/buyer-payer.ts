@@ -7,7 +7,7 @@ import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../../core/set/manifest.ts";
 import { printable } from "../printable.ts";
 import type { BuyerWallet } from "./buyer-wallet.ts";
-import type { Offer } from "./offers.ts";
+import { type Offer, refuseToPay } from "./offers.ts";
 
 /** Signs the payment of one offer. */
 export interface Payer {
@@ -23,22 +23,14 @@ const LONGEST_SECONDS = 24 * 60 * 60;
 /** Opens the wallet's key for the offer's chain; only that chain's SDK is loaded. @throws Problem `payment-required`. */
 export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Offer): Promise<Payer> {
   const key = wallet.key(rail);
-  if (key === undefined)
-    throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
+  if (key === undefined) refuseToPay(`the wallet has no key for ${rail.id}`);
   const { network, asset, amount, maxTimeoutSeconds, extra } = requirements;
   const isLong = maxTimeoutSeconds > LONGEST_SECONDS;
   const fault = isLong ? "longer than a day" : !Number.isInteger(maxTimeoutSeconds) && "no whole number";
-  if (fault)
-    throw new Problem(
-      "payment-required",
-      `the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}. Nothing was paid.`,
-    );
+  if (fault) refuseToPay(`the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}`);
   const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, await wallet.rpc(rail));
   if (!isEvm(rail) && extra?.feePayer === address)
-    throw new Problem(
-      "payment-required",
-      `the seller names the buyer, ${address}, as the payer of the network's fee, which no limit counts. Nothing was paid.`,
-    );
+    refuseToPay(`the seller names the buyer, ${address}, as the payer of the network's fee, which no limit counts`);
   const client = new x402Client()
     .register(network, scheme)
     .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: amount }] });

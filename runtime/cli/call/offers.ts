@@ -33,11 +33,16 @@ export function readChallenge({ headers, json }: SellerResponse): PaymentRequire
   const challenge = asPaymentRequired(given);
   if (challenge) return challenge;
   if (isForSignIn(given))
-    refuse('this service is free, for a wallet that signs in; "payphone purchases" signs in and shows what was bought');
-  const why =
-    field(json, "x402Version") === 1 && !header ? "it speaks only x402 version 1" : "its challenge is malformed";
+    refuseToPay(
+      'this service is free, for a wallet that signs in; "payphone purchases" signs in and shows what was bought',
+    );
+  const why = whyUnreadable(header ? undefined : json);
   throw new Problem("upstream-failed", `the seller asks for payment, but ${why}: nothing was paid`);
 }
+
+/** Why a challenge is no PaymentRequired of x402 v2. */
+export const whyUnreadable = (challenge: unknown): string =>
+  field(challenge, "x402Version") === 1 ? "it speaks only x402 version 1" : "its challenge is malformed";
 
 /** A value as a PaymentRequired of x402 v2; undefined when it is none. */
 export function asPaymentRequired(value: unknown): PaymentRequired | undefined {
@@ -99,10 +104,12 @@ export function chooseOffer(
   { rail, hasKey }: { readonly rail: string | undefined; readonly hasKey: (rail: RailManifest) => boolean },
 ): Offer {
   const ids = [...new Set(offers.map((offer) => offer.rail.id))];
-  if (ids.length === 0) refuse("none of the offers is an exact payment (on EVM by EIP-3009) in a known rail's token");
-  if (rail && !ids.includes(rail)) refuse(`this call is not sold on ${rail}; use --rail ${ids.join(" or --rail ")}`);
+  if (ids.length === 0)
+    refuseToPay("none of the offers is an exact payment (on EVM by EIP-3009) in a known rail's token");
+  if (rail && !ids.includes(rail))
+    refuseToPay(`this call is not sold on ${rail}; use --rail ${ids.join(" or --rail ")}`);
   const wanted = offers.filter((offer) => rail === undefined || offer.rail.id === rail);
-  const first = wanted.find((offer) => hasKey(offer.rail)) ?? refuse(noKey(wanted));
+  const first = wanted.find((offer) => hasKey(offer.rail)) ?? refuseToPay(noKey(wanted));
   const alike = wanted.filter((offer) => offer.rail.id === first.rail.id);
   return alike.reduce((least, offer) => (worth(offer) < worth(least) ? offer : least));
 }
@@ -139,13 +146,13 @@ export function checkLimits(
 ): void {
   const { currency, symbol } = offer.rail;
   const usd = currency === "usd" ? worth(offer) : usdOf(offers, catalogueUsd);
-  if (usd !== undefined && usd > toAtomic(limits.usd, 18)) refuse(tooMuch(usd, "USD", "--max-usd ", limits.usd));
+  if (usd !== undefined && usd > toAtomic(limits.usd, 18)) refuseToPay(tooMuch(usd, "USD", "--max-usd ", limits.usd));
   if (currency === "usd") return;
   const limit = limits[currency];
   const flag = currency === "jpy" ? "--max-jpy " : `--max ${currency}=`;
   if (limit === undefined)
-    refuse(`this call costs ${offer.amount} ${symbol}; use ${flag}${offer.amount} to pay it, or another --rail`);
-  if (worth(offer) > toAtomic(limit, 18)) refuse(tooMuch(worth(offer), symbol, flag, limit));
+    refuseToPay(`this call costs ${offer.amount} ${symbol}; use ${flag}${offer.amount} to pay it, or another --rail`);
+  if (worth(offer) > toAtomic(limit, 18)) refuseToPay(tooMuch(worth(offer), symbol, flag, limit));
 }
 
 /** @param flag up to its value */
@@ -155,6 +162,7 @@ function tooMuch(amount: bigint, symbol: string, flag: string, limit: string): s
   return `this call costs ${text} ${symbol}, more than the ${limit} that ${name} allows; use ${flag}${text} to pay it`;
 }
 
-function refuse(why: string): never {
+/** @throws Problem `payment-required`. */
+export function refuseToPay(why: string): never {
   throw new Problem("payment-required", `${why}. Nothing was paid.`);
 }

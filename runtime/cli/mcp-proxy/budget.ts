@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { toAtomic, toDecimal } from "../../core/set/price.ts";
 import { makeFolder } from "../../drivers/folder.ts";
+import { refuseToPay } from "../call/offers.ts";
 import type { Env } from "../config/reader.ts";
 
 /** The spending limits, in decimal dollars. */
@@ -39,7 +40,7 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
     async spend(usd, what) {
       const cost = toDecimal(usd, SCALE);
       if (usd > toAtomic(perCall, SCALE))
-        refuse(`this call costs ${cost} USD, more than the ${perCall} that --max-usd-per-call allows`);
+        refuseToPay(`this call costs ${cost} USD, more than the ${perCall} that --max-usd-per-call allows`);
       const at = new Date(now()).toISOString();
       const file = join(dir, `${at.slice(0, 10)}.jsonl`);
       const id = randomUUID();
@@ -53,7 +54,7 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
       const { spent, counts } = await sumUpTo(file, id);
       if (counts) return () => note({ id, at, usd: `-${cost}`, what: "not signed" });
       const before = toDecimal(spent, SCALE);
-      refuse(
+      refuseToPay(
         `this call costs ${cost} USD; ${before} of the ${perDay} that --max-usd-per-day allows are spent today (UTC)`,
       );
     },
@@ -106,7 +107,3 @@ export const unnoted = (dir: string, cause: NodeJS.ErrnoException): Problem =>
     `The payments of the day cannot be noted in ${dir} (${cause.code}): name another folder with --spending. Nothing was paid.`,
     { cause },
   );
-
-function refuse(why: string): never {
-  throw new Problem("payment-required", `${why}. Nothing was paid.`);
-}

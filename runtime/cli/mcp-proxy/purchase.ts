@@ -9,7 +9,7 @@ import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
 import { nameIn } from "../call/identifier.ts";
 import { checkArguments } from "../call/input-check.ts";
-import { chooseOffer, toOffers, worth } from "../call/offers.ts";
+import { chooseOffer, refuseToPay, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
 import type { LostPayments, SentPayment, ToolPayment } from "./lost.ts";
 import {
@@ -130,11 +130,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const { offers } = toOffers(challenge, rails);
     // Only dollar prices can be compared with the limits.
     const inDollars = offers.filter(({ rail }) => rail.currency === "usd");
-    if (inDollars.length === 0 && offers[0])
-      throw new Problem(
-        "payment-required",
-        `${tool.name} costs ${offers[0].rail.symbol}, not dollars. Nothing was paid.`,
-      );
+    if (inDollars.length === 0 && offers[0]) refuseToPay(`${tool.name} costs ${offers[0].rail.symbol}, not dollars`);
     const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
     const payer = await openPayer(wallet, offer);
     const takeBack = await budget.spend(worth(offer), tool.name);

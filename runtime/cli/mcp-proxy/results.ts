@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { field, textField } from "../call/http.ts";
-import { asPaymentRequired } from "../call/offers.ts";
+import { asPaymentRequired, whyUnreadable } from "../call/offers.ts";
 import { isFinal, isPending } from "../call/send.ts";
 
 /** A tool's result from another server. */
@@ -19,8 +19,7 @@ export function challengeIn(result: ToolResult): PaymentRequired | undefined {
     if ((form.accepts as readonly unknown[]).length === 0) return undefined; // It asks for a sign-in only.
     const challenge = asPaymentRequired(form);
     if (challenge) return challenge;
-    const why = form.x402Version === 1 ? "it speaks only x402 version 1" : "its challenge is malformed";
-    throw new Problem("upstream-failed", `the seller asks for payment, but ${why}. Nothing was paid.`);
+    throw new Problem("upstream-failed", `the seller asks for payment, but ${whyUnreadable(form)}. Nothing was paid.`);
   }
   return undefined;
 }
