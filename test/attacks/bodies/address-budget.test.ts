@@ -59,6 +59,14 @@ describe("one address", () => {
     expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 429]);
   });
 
+  it("spends its requests also on what the MCP endpoint does not read", async () => {
+    const headers = { "content-type": "text/plain", "x-forwarded-for": "192.0.2.1" };
+    const statuses: number[] = [];
+    for (let request = 0; request < 5; request += 1)
+      statuses.push((await fetch(shop.url + PATHS.mcp, { method: "POST", headers, body: "{}" })).status);
+    expect(statuses).to.deep.equal([415, 415, 415, 415, 429]);
+  });
+
   it("is told by the MCP endpoint in JSON-RPC that it has asked too often, and can still pay there", async () => {
     const payment = JSON.parse(Buffer.from(await shop.pay("/v1/roll", { resource: undefined }), "base64").toString());
     const call = (meta: object): Promise<Response> => {
@@ -98,6 +106,8 @@ describe("the door between agents", () => {
     expect(refused.status).to.equal(429);
     expect(Number(refused.retryAfter)).to.be.above(0);
     expect([refused.body.id, refused.body.error.code]).to.deep.equal([7, -42901]);
+    const unread = await fetch(http.url + PATHS.a2a, { method: "POST", body: "no JSON" });
+    expect(unread.status, "what is not read counts, too").to.equal(429);
     const required = begun.result.status.message.metadata["x402.payment.required"];
     const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": pay(required) };
     expect((await send({ taskId: begun.result.id, metadata })).body.result.status.state).to.equal("completed");
