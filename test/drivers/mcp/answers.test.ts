@@ -26,6 +26,14 @@ const OPEN: SiteTool = {
   name: "open",
   outputSchema: { type: "object", properties: { sum: { type: "number" } }, additionalProperties: true },
 };
+/** It has no schema of its own, and tells of failures in its text alone. */
+const TOLD: SiteTool = {
+  name: "told",
+  description: "Guesses a sum.",
+  annotations: { readOnlyHint: true },
+  inputSchema: { type: "object" },
+  run: () => ({ content: [{ type: "text", text: "Error fetching the sum. Please try again later." }] }),
+};
 const EITHER: SiteTool = {
   ...GUESS,
   name: "either",
@@ -36,9 +44,10 @@ for (const kind of ["stateless", "sessions"] as const)
   describe(`a tool's answer, ${kind}`, () => {
     let site: ToolSite;
     let shop: ProxyShop;
+    let report: string;
     before(async () => {
       site = await openToolSite(kind);
-      site.offer(GUESS, OPEN, EITHER);
+      site.offer(GUESS, OPEN, EITHER, TOLD);
       shop = await openProxyShop({ files: importTools });
     });
     after(async () => {
@@ -51,12 +60,16 @@ for (const kind of ["stateless", "sessions"] as const)
     async function importTools(url: string): Promise<string> {
       const dir = await makeDirectory({ "manifests/_site.yaml": siteOf(`{ id: other, title: Other, url: "${url}" }`) });
       const command = { server: [site.url], tools: [], all: true, price: "0.004", upstream: "site" };
-      await runMcpImport({ ...command, dir, variables: [], env: {}, isDryRun: false });
+      ({ report } = await runMcpImport({ ...command, dir, variables: [], env: {}, isDryRun: false }));
       const guess = await readFile(join(dir, "manifests/site_guess.yaml"), "utf8");
       const judged = guess
         .replaceAll(/(site.)guess/g, "$1judged")
         .replace("tool: guess", "tool: guess, answer: { failed: /sum == 0, error: /why }");
       await writeFile(join(dir, "manifests/site_judged.yaml"), judged);
+      const [, file = "", rule = ""] = /charged: site_told;.+ in (schemas\S+): (.+)/.exec(report) ?? [];
+      const blocks = JSON.parse(await readFile(join(dir, file), "utf8"));
+      Object.assign(blocks.properties.content.items.properties, JSON.parse(`{ ${rule} }`));
+      await writeFile(join(dir, file), JSON.stringify(blocks));
       return dir;
     }
 
@@ -89,6 +102,13 @@ for (const kind of ["stateless", "sessions"] as const)
       site.offer({ ...toTool(run), name: "either" });
       expect(await buy("either")).to.deep.equal([200, { sum: "1234567890123456789" }, 1]);
       expect((await buy("guess", run)).filter(Number.isInteger)).to.deep.equal([502, 0]);
+    });
+
+    it("costs nothing where it fails in a text that its schema refuses, as the import has said", async () => {
+      site.offer(TOLD);
+      expect((await buy("told")).filter(Number.isInteger)).to.deep.equal([502, 0]);
+      site.offer({ ...TOLD, run: () => ({ content: CONTENT }) });
+      expect(await buy("told")).to.deep.equal([200, { content: CONTENT }, 1]);
     });
 
     it("says why it failed in the words of its data, where it has no others", async () => {

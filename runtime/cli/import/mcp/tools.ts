@@ -80,6 +80,10 @@ export async function importTools({ source, upstream, tools, chosen, price }: To
         ),
         ...toCutNote(described.filter(([id]) => isSold(id))),
         ...toTraceNote(services.filter(({ manifest }) => isSold(manifest.id))),
+        ...toTextNote(
+          toSchemaName(upstream.id, "content"),
+          services.filter(({ manifest }) => isSold(manifest.id)),
+        ),
       ];
     },
   };
@@ -200,4 +204,12 @@ const toTraceNote = (services: readonly ImportedService[]): string[] =>
   noteOf(
     services.filter(({ manifest }) => manifest.charge === "first").map(({ manifest }) => manifest.id),
     (ids) => `tools that do not say that they only read are paid first: ${ids}`,
+  );
+
+/** Many servers, such as Context7's, tell of a failure in a text alone. */
+const toTextNote = (blocks: string, services: readonly ImportedService[]): string[] =>
+  noteOf(
+    services.filter(({ manifest }) => manifest.output === blocks).map(({ manifest }) => manifest.id),
+    (ids) =>
+      `a failure that a tool tells in a text, without isError, is charged: ${ids}; where one does so, refuse such texts in schemas/${blocks}.json: "text": { "type": "string", "not": { "pattern": "^Error" } }`,
   );
