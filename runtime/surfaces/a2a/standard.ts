@@ -77,8 +77,7 @@ export function createStandard(options: StandardOptions): Standard {
     const message = readMessageParams(params);
     if (isRefusal(message)) return message;
     const { taskId, contextId, parts, payment, historyLength } = message;
-    const isTalk = taskId === undefined && typeof payment !== "object" && isSmallTalk(parts, services);
-    if (isTalk) return { contextId };
+    if (taskId === undefined && typeof payment !== "object" && isSmallTalk(parts, services)) return { contextId };
     const step = await (taskId === undefined ? begin(message, context) : goOn(taskId, message, context));
     return isRefusal(step) ? step : { ...step, historyLength };
   }
@@ -128,8 +127,9 @@ export function createStandard(options: StandardOptions): Standard {
     const reminded = remember(task, message);
     const answer: Answer = async () => {
       if (await book.claimed(id)) return look(task, context);
-      if (context.signIn === undefined || !service) return calls.show(await book.write(reminded, task), context);
-      return calls.offer(reminded, service, task.input, context);
+      const isReady = service && (context.signIn !== undefined || isFree(service)); // It may have become free.
+      if (isReady) return calls.offer(reminded, service, task.input, context);
+      return calls.show(await book.write(reminded, task), context);
     };
     return inTurn(id, context, answer, () => calls.show({ ...task, ...AT_WORK }, context));
   }

@@ -37,6 +37,7 @@ export interface Step extends ShownTask {
 }
 
 const toDue = (price: string): string => `Payment is required: ${price} USD, in one of the accepted ways.`;
+const FREE_NOW = "The skill is free now: send another message to this task.";
 const DUE = /Payment is required: [\d.]+ USD, in one of the accepted ways\.$/;
 
 /** The payment of a task, and whether it was verified for this task. */
@@ -103,7 +104,10 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
     const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without a challenge.
-    const price = required && services.get(task.skill)?.manifest.price; // It may have changed.
+    const service = services.get(task.skill);
+    const { payment: _due, ...unpaid } = task;
+    if (service && isFree(service) && DUE.test(task.text)) return { task: { ...unpaid, text: FREE_NOW } };
+    const price = required && service?.manifest.price; // It may have changed.
     return { task: price === undefined ? task : { ...task, text: task.text.replace(DUE, toDue(price)) }, required };
   };
 

@@ -111,6 +111,19 @@ describe("the payment of a task", () => {
     expect(done.status.state, "once it is offered again").to.equal("completed");
   });
 
+  it("is asked for no more once its service is free: the next message completes the task", async () => {
+    const store = createMemoryStore();
+    const { id } = await begin(await open({ store }));
+    const { price: _price, ...free } = manifestOf("roll");
+    const second = await open({ store, manifests: [free] });
+    const { result: waiting } = await second.call("tasks/get", { id });
+    expect(textOf(waiting)).to.equal("The skill is free now: send another message to this task.");
+    expect(waiting.status).to.have.property("state", "input-required");
+    expect(waiting.status.message).not.to.have.property("metadata");
+    const { result } = await second.call("message/send", { message: { messageId: "m", role: "user", taskId: id } });
+    expect([result.status.state, second.executions]).to.deep.equal(["completed", 1]);
+  });
+
   it("is not called uncharged when the store does not tell what its payment has bought, and its service is free", async () => {
     const store = createMemoryStore();
     const first = await open({ store });
