@@ -51,23 +51,27 @@ describe("unpaid A2A tasks", () => {
     expect(await stateOf(task)).to.equal("completed");
   });
 
-  it("leave a job alone that was paid for at another process, also when its payment is forgotten", async () => {
-    const clock = createTestClock();
-    const store = createMemoryStore(clock.now);
-    const open = (): TaskBook => createTaskBook({ store, clock, mostUnpaidBytes: 10_000 });
-    const [here, there] = [open(), open()];
-    const due = {
-      state: "input-required",
-      text: "Pay",
-      payment: { status: "payment-required", receipts: [] },
-    } as const;
-    const task = await here.write(here.draft("report", undefined), due);
-    await there.claimPayment(task.id, { payment: {}, task });
-    const job = { job_id: "1", status_url: "https://payphone.example/v1/jobs/1" };
-    const paid = { status: "payment-completed", receipts: [] } as const;
-    await there.write(task, { state: "working", text: "The job has begun", payment: paid, job });
-    clock.advance(2 * 24 * 60 * 60_000);
-    await here.write(here.draft("report", undefined), { ...due, text: "x".repeat(20_000) });
-    expect(await here.read(task.id)).to.have.property("state", "working");
-  });
+  for (const [since, days] of [
+    ["", 0],
+    [", also when its payment is forgotten", 2],
+  ] as const)
+    it(`leave a job alone that was paid for at another process${since}`, async () => {
+      const clock = createTestClock();
+      const store = createMemoryStore(clock.now);
+      const open = (): TaskBook => createTaskBook({ store, clock, mostUnpaidBytes: 10_000 });
+      const [here, there] = [open(), open()];
+      const due = {
+        state: "input-required",
+        text: "Pay",
+        payment: { status: "payment-required", receipts: [] },
+      } as const;
+      const task = await here.write(here.draft("report", undefined), due);
+      await there.claimPayment(task.id, { payment: {}, task });
+      const job = { job_id: "1", status_url: "https://payphone.example/v1/jobs/1" };
+      const paid = { status: "payment-completed", receipts: [] } as const;
+      await there.write(task, { state: "working", text: "The job has begun", payment: paid, job });
+      clock.advance(days * 24 * 60 * 60_000);
+      await here.write(here.draft("report", undefined), { ...due, text: "x".repeat(20_000) });
+      expect(await here.read(task.id)).to.have.property("state", "working");
+    });
 });
