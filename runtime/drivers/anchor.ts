@@ -1,7 +1,7 @@
 import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { EvmClient } from "./evm/client.ts";
-import type { EvmSender } from "./evm/sender.ts";
+import type { EvmSender, EvmSubmission } from "./evm/sender.ts";
 import { checkLine, tooDear } from "./evm/sender-chain.ts";
 import { MEMO_PROGRAM } from "./solana/programs.ts";
 import type { SolanaSender } from "./solana/sender.ts";
@@ -25,6 +25,22 @@ export interface AnchorOptions {
 const ANCHOR_GAS = 60_000n;
 /** The least gas limit that the sender gives it. When this gas costs more than the cap of fees, it cannot be sent. */
 const LEAST_GAS = 25_000n;
+/** Longer than work is tried that was paid for. */
+const UNFINISHED_MS = 15 * 60_000;
+const NEVER = new AbortController().signal;
+
+/** An anchor whose transaction on Base is sent. */
+interface Begun {
+  readonly onBase: EvmSubmission;
+  /** Null while it is not written there. */
+  readonly solana: ChainAnchor | null;
+}
+
+/** One that no block has taken in time: the next attempt goes on with it, instead of paying for another one. */
+interface Unfinished extends Begun {
+  /** Milliseconds of this process. */
+  readonly at: number;
+}
 
 /**
  * Writes hashes to Base (a transaction of the treasury to itself whose calldata is the 32 bytes) and to Solana (a memo
@@ -34,12 +50,28 @@ const LEAST_GAS = 25_000n;
 export function createAnchor(options: AnchorOptions): Anchor {
   const { client, evmSender, solanaSender, treasury, explorers, log, solanaMs = 15_000 } = options;
 
-  async function toBase(hash: string, signal: AbortSignal): Promise<ChainAnchor & { readonly sentAt: number }> {
+  /** By hash. */
+  const unfinished = new Map<string, Unfinished>();
+
+  async function begin(hash: string, signal: AbortSignal): Promise<Begun> {
     const to = await treasury.evmAddress();
     const spentFor = { purpose: "anchor", about: hash } as const;
-    const inclusion = await evmSender.send({ to, data: `0x${hash}` as Hex, spentFor }, signal);
-    if (inclusion.status !== "success") throw new Problem("upstream-failed", "The transaction on Base was reverted");
-    return { ...toAnchor(inclusion.hash, explorers.base), sentAt: inclusion.sentAt };
+    return { onBase: await evmSender.submit({ to, data: `0x${hash}` as Hex, spentFor }, signal), solana: null };
+  }
+
+  /** What an earlier attempt has left, for this attempt alone. */
+  function takeUp(hash: string): Begun | undefined {
+    for (const [other, { at }] of unfinished) if (performance.now() - at > UNFINISHED_MS) unfinished.delete(other);
+    const found = unfinished.get(hash);
+    unfinished.delete(hash);
+    return found;
+  }
+
+  function leave(hash: string, begun: Begun): void {
+    const left = { ...begun, at: performance.now() };
+    unfinished.set(hash, left);
+    // What can never be included is sent anew.
+    begun.onBase.included(NEVER).catch(() => unfinished.get(hash) === left && unfinished.delete(hash));
   }
 
   async function toSolana(hash: string, signal: AbortSignal): Promise<ChainAnchor | null> {
@@ -74,12 +106,18 @@ export function createAnchor(options: AnchorOptions): Anchor {
 
     async write(hash, signal) {
       if (!/^[0-9a-fA-F]{64}$/.test(hash)) throw new Problem("internal", "An anchored hash has 64 hex characters");
+      const { onBase, solana: written } = takeUp(hash) ?? (await begin(hash, signal));
       const failed = new AbortController();
-      const onBase = toBase(hash, signal);
-      onBase.catch((error: unknown) => failed.abort(error));
-      const onSolana = toSolana(hash, AbortSignal.any([signal, failed.signal]));
-      const [{ sentAt, ...base }, solana] = await Promise.all([onBase, onSolana]);
-      return { base, solana, anchored_at: Math.floor(sentAt / 1000) };
+      const inclusion = evmSender.wait(onBase, signal);
+      inclusion.catch((error: unknown) => failed.abort(error));
+      const solana = await (written ?? toSolana(hash, AbortSignal.any([signal, failed.signal])));
+      const included = await inclusion.catch((error: unknown) => {
+        leave(hash, { onBase, solana });
+        throw error;
+      });
+      if (included.status !== "success") throw new Problem("upstream-failed", "The transaction on Base was reverted");
+      const base = toAnchor(included.hash, explorers.base);
+      return { base, solana, anchored_at: Math.floor(included.sentAt / 1000) };
     },
   };
 }

@@ -176,6 +176,26 @@ describe("an anchor", () => {
       .that.matches(/^The Base chain has not included transaction 0x/);
   });
 
+  it("goes on, when it is tried again, with the transaction that no block took in time, and pays for no other one", async () => {
+    const hash = randomBytes(32).toString("hex");
+    const anchor = open({ includeMs: 3000 });
+    const from = await treasury.evmAddress();
+    const count = async (tag: string): Promise<number> =>
+      Number(await base.rpc("eth_getTransactionCount", [from, tag]));
+    const before = await count("latest");
+    await base.rpc("evm_setAutomine", [false]);
+    expect(await thrown(anchor.write(hash, never))).to.include({ code: "upstream-failed" });
+    expect(await thrown(anchor.write(hash, never))).to.include({ code: "upstream-failed" });
+    expect(await count("pending")).to.equal(before + 1);
+    await base.rpc("evm_setAutomine", [true]);
+    await base.rpc("evm_mine", []);
+    const receipt = await anchor.write(hash, never);
+    expect(await count("latest")).to.equal(before + 1);
+    expect([...store.fees!.keys()]).to.have.members([receipt.base.tx, receipt.solana?.tx]);
+    const other = await anchor.write(hash, never);
+    expect(other.base.tx, "sold once more").not.to.equal(receipt.base.tx);
+  });
+
   it("ends with the caller's reason when the caller goes", async () => {
     const gone = AbortSignal.abort(new Error("gone"));
     expect(await thrown(open().write(randomBytes(32).toString("hex"), gone))).to.have.property("message", "gone");

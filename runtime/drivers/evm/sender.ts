@@ -48,7 +48,9 @@ export interface EvmSender {
   market(signal: AbortSignal): Promise<Market>;
   /** How long the oldest transaction that is in no block has waited for one, in milliseconds. Reads memory only. */
   waitingMs(): number;
-  /** Submits and waits for the inclusion. After a Problem `upstream-failed`, the transaction may still be included. */
+  /** Waits for the inclusion. After a Problem `upstream-failed`, the transaction may still be included. */
+  wait(submission: EvmSubmission, signal: AbortSignal): Promise<EvmInclusion>;
+  /** Submits and waits. */
   send(call: EvmCall, signal: AbortSignal): Promise<EvmInclusion>;
   /** Stops watching and waiting. */
   close(): void;
@@ -64,7 +66,7 @@ export interface EvmSenderOptions extends Partial<WatchTimes> {
   readonly log: Log;
   /** How many confirmations an inclusion needs; its own block counts as one. */
   readonly confirmations?: number;
-  /** How long `send` waits for the inclusion. */
+  /** How long `wait` and `send` wait for the inclusion. */
   readonly includeMs?: number;
 }
 
@@ -147,6 +149,14 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     };
   }
 
+  async function wait({ hash, included }: EvmSubmission, signal: AbortSignal): Promise<EvmInclusion> {
+    const patience = AbortSignal.timeout(includeMs);
+    return included(AbortSignal.any([signal, patience])).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw patience.aborted ? tooLate(client, hash, includeMs) : error;
+    });
+  }
+
   /** Claims the next nonce, signs, journals and broadcasts, one call at a time. Cannot be cancelled once journaled. */
   async function launch(
     opened: Opened,
@@ -200,14 +210,8 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
       return { baseFee, tip };
     },
     waitingMs: () => watching?.waitingMs() ?? 0,
-    async send(call, signal) {
-      const submission = await submit(call, signal);
-      const patience = AbortSignal.timeout(includeMs);
-      return submission.included(AbortSignal.any([signal, patience])).catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw patience.aborted ? tooLate(client, submission.hash, includeMs) : error;
-      });
-    },
+    wait,
+    send: async (call, signal) => wait(await submit(call, signal), signal),
     close() {
       closing.abort(new Problem("unavailable", "The service is shutting down"));
       opening?.then(
