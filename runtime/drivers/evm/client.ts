@@ -1,6 +1,7 @@
 import type { PublicClient } from "viem";
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
+import { networkNameOf } from "../../core/rails/networks.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
@@ -29,13 +30,17 @@ export interface EvmClient {
   ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** The names of chains in errors. */
-const NAMES: Readonly<Record<number, string>> = { 8453: "Base", 137: "Polygon" };
+/** The name of a chain in errors. */
+function nameOf(chainId: number): string {
+  const network = `eip155:${chainId}`;
+  const name = networkNameOf(network);
+  return name === network ? `EVM ${chainId}` : name;
+}
 
 /** Opens nothing before the first `ask`. */
 export function createEvmClient(options: EvmClientOptions): EvmClient {
   const { chainId, retries = 2, retryDelayMs = 150 } = options;
-  const name = NAMES[chainId] ?? `EVM ${chainId}`;
+  const name = nameOf(chainId);
   const opened = once(() => open(options, name));
   let isRightChain = false;
 

@@ -45,11 +45,11 @@ describe("an EVM chain", () => {
     });
 
     it("refuses an RPC URL of another chain", async () => {
-      const client = createEvmClient({ url: proxy.url, chainId: 137 });
-      expect(await thrown(client.ask((viem) => viem.getBlockNumber()))).to.include({
-        code: "unavailable",
-        message: "The RPC URL of Polygon leads to chain 8453 instead of 137",
-      });
+      for (const [chainId, name] of Object.entries({ 137: "Polygon", 42161: "Arbitrum One", 7: "EVM 7" })) {
+        const client = createEvmClient({ url: proxy.url, chainId: Number(chainId) });
+        const message = `The RPC URL of ${name} leads to chain 8453 instead of ${chainId}`;
+        expect(await thrown(client.ask((viem) => viem.getChainId()))).to.include({ code: "unavailable", message });
+      }
     });
 
     const silences = {
