@@ -46,7 +46,7 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
 function probeFacilitators({ manifest: { title, network }, facilitator }: Rail): Promise<LiveFinding>[] {
   const ask = async (one: Pick<Facilitator, "supported">, signal: AbortSignal): Promise<Found> => {
     const kinds = await one.supported(signal);
-    const isThere = kinds.some((kind) => kind.scheme === "exact" && kind.network === network);
+    const isThere = kinds.some((kind) => kind.x402Version === 2 && kind.scheme === "exact" && kind.network === network);
     if (isThere) return `takes "exact" on ${network}`;
     return { state: "failed", found: `does not take "exact" on ${network}` };
   };

@@ -122,7 +122,8 @@ describe("payphone serve --check", () => {
   });
 
   it("fails where a facilitator takes payments, but not on the rail's network", async () => {
-    const kinds = [{ x402Version: 2, scheme: "exact", network: "eip155:8453" }];
+    const networks = ["eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]; // The second in version 1 only.
+    const kinds = networks.map((network, at) => ({ x402Version: 2 - at, scheme: "exact", network }));
     const one = createServer((_, response) => response.end(JSON.stringify({ kinds, extensions: [], signers: {} })));
     const { states, found, said } = await check({ FACILITATOR_URL: await listenOnLoopback(one) });
     one.close();
