@@ -46,7 +46,7 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
   async function decodeInner(inner: InnerCall, depth: number, budget: ReadBudget): Promise<DecodedCall> {
     const { target, wei, data, command, isDelegate = false } = inner;
     const bytes = Buffer.from(data.slice(2), "hex");
-    const selector = command === undefined && bytes.length >= 4 ? data.slice(0, 10).toLowerCase() : null;
+    const selector = selectorOf(inner);
     const { signatures, verified } = command
       ? toTrusted(command)
       : selector === null
@@ -76,8 +76,11 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
     if (listed === null) omitted++; // Nobody knows how many.
     const inside = listed ?? [];
     const found: DecodedCall[] = [];
-    for (const inner of inside) {
-      if (depth > MOST_DEPTH || shown === MOST_CALLS) break;
+    const next = depth > MOST_DEPTH ? [] : inside.slice(0, MOST_CALLS - shown);
+    // All at once: a directory that is silent is waited for, and one after another that would outlast the request.
+    await Promise.all(next.map(selectorOf).map((selector) => selector && signaturesOf(selector)));
+    for (const inner of next) {
+      if (shown === MOST_CALLS) break;
       shown++;
       found.push(await decodeInner(inner, depth, budget));
     }
@@ -87,6 +90,10 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
 
   return async (read, target) => ({ calls: await decodeCalls(read, target), omitted });
 }
+
+/** Null for a command, and for data that is too short for one. */
+const selectorOf = ({ data, command }: InnerCall): string | null =>
+  command === undefined && data.length >= "0x12345678".length ? data.slice(0, 10).toLowerCase() : null;
 
 const toTrusted = (signatures: readonly string[]): Signatures => ({ signatures, verified: signatures.length });
 const NONE = toTrusted([]);

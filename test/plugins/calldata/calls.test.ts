@@ -199,12 +199,15 @@ describe("the calls inside of a call", () => {
     expect(last?.summary).to.equal("unwrap at least 1 WETH (or the chain's own coin, wrapped) for the caller");
   });
 
-  it("are at most 100, and ask directories about eight selectors at most", async () => {
+  it("are at most 100, and ask directories about eight selectors at most, at once: they may be silent for long", async () => {
     const many = Array.from({ length: 300 }, (_, at) => toHex(0xdd000000 + at, { size: 4 }));
     let asked = 0;
+    const all = Promise.withResolvers<void>();
     const read = await interpret(Buffer.from(encode("multicall", [many]).slice(10), "hex"), ["multicall(bytes[])"]);
     const decodeCalls = createDecodeCalls(async () => {
       asked++;
+      if (asked === 8) all.resolve();
+      await all.promise;
       return { signatures: [], verified: 0 };
     });
     const { calls, omitted } = await decodeCalls(read, null);
