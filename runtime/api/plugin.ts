@@ -105,7 +105,10 @@ export type Handler<Input, Output> = Run<Input, Output> | HandlerParts<Input, Ou
 
 /** A handler with checks of its own. */
 export interface HandlerParts<Input, Output> {
-  /** Pure, fast and not async; runs before the facilitator is asked. Throws Problem `invalid-input` with its issues. */
+  /**
+   * Pure, fast and not async; runs before the facilitator is asked. Throws Problem `invalid-input` with its issues. Also sees
+   * values of the right type that break a bound of the schema, since all faults are named at once.
+   */
   readonly check?: (input: Input) => void;
   /**
    * Only for work that is paid first (`charge: first`, jobs): runs before the money moves. Throws Problem `unavailable`
