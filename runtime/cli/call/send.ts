@@ -3,6 +3,7 @@ import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { SettleResponse } from "@x402/core/types";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { isDeep, isObject } from "../../core/json.ts";
+import { tellsWhy } from "../../core/x402/failed-settlement.ts";
 import { printable } from "../printable.ts";
 import { ask, CALL_MS, field, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
@@ -31,12 +32,11 @@ export const isSellers = ({ headers, json }: Pick<SellerResponse, "headers" | "j
   isObject(json) || headers.has("payment-response") || headers.has("payment-required");
 
 /**
- * Whether a receipt says that the payment was sent to its chain, and is not confirmed yet: x402's `settlement_pending`, and what
- * facilitators answer whose wait for the confirmation was over.
+ * Whether a receipt of a failure leaves open whether money has moved: it is pending, its confirmation was not waited for, or the
+ * seller got no answer from its facilitator. A stock seller answers so with 402 when the transfer was made.
  */
-export const isPending = (receipt: unknown): boolean =>
-  field(receipt, "success") === false && UNCONFIRMED.test(textField(receipt, "errorReason") ?? "");
-const UNCONFIRMED = /^settlement_pending$|_confirmation_timed_out$/;
+export const isDoubtful = (receipt: unknown): boolean =>
+  field(receipt, "success") === false && !tellsWhy(textField(receipt, "errorReason") ?? "");
 
 /** What is shown of a receipt as text. */
 const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
@@ -92,10 +92,10 @@ export async function sendPaid(
     try {
       const headers = { "payment-signature": payment };
       const answer = await ask(request, { headers, signal, timeoutMs: CALL_MS });
-      const isSettling = isPending(receiptIn(answer));
-      if (isFinal(answer) && !isSettling) return { answer, isFirst: attempt === 0 };
+      const receipt = answer.status === 402 ? receiptIn(answer) : undefined;
+      if (isFinal(answer) && !isDoubtful(receipt)) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
-      const detail = textField(answer.json, "detail") ?? (isSettling ? "the settlement is not confirmed yet" : "");
+      const detail = textField(answer.json, "detail") ?? textField(receipt, "errorReason") ?? "";
       why = printable(`${answer.status} ${detail}`.trim());
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from "../../core/json.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { field, textField } from "../call/http.ts";
 import { asPaymentRequired, whyUnreadable } from "../call/offers.ts";
-import { isFinal, isPending } from "../call/send.ts";
+import { isDoubtful, isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
 export type ToolResult = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export const toRefusedCall = (error: unknown): ToolResult | undefined =>
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;
-  if (isPending(field(result._meta, MCP_KEYS.receipt))) return 2;
+  if (isDoubtful(field(result._meta, MCP_KEYS.receipt))) return 2;
   const problem = [result.structuredContent, ...texts(result).map(tryParseJson)].find(isObject);
   if (typeof problem?.status !== "number" || isFinal({ status: problem.status, json: problem })) return undefined;
   return typeof problem.retry_after === "number" ? Math.max(problem.retry_after, 0.2) : 2;

@@ -6,8 +6,8 @@ import manifestSchema from "../../../schemas/manifest.json" with { type: "json" 
 import { run } from "./run.ts";
 import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
-/** What a stock seller answers when its chain has not confirmed the payment in time. */
-const toSettling = (errorReason: string): Said => ({
+/** What a stock seller answers that does not know whether its facilitator has settled the payment. */
+const toDoubtful = (errorReason: string): Said => ({
   status: 402,
   body: {},
   headers: {
@@ -36,8 +36,9 @@ describe("a payment whose outcome is not known", () => {
     ["a credit", { status: 502, body: { code: "paid-not-delivered" }, headers: { "retry-after": "0" } }],
     ["a gateway's timeout", { status: 408, body: "<html>", headers: { "retry-after": "0" } }],
     ["a server that takes nothing early", { status: 425, body: "<html>", headers: { "retry-after": "0" } }],
-    ["a settlement that is not confirmed yet", toSettling("settlement_pending")],
-    ["a wait for that which was over", toSettling("settle_exact_evm_transaction_confirmation_timed_out")],
+    ["a settlement that is not confirmed yet", toDoubtful("settlement_pending")],
+    ["a wait for that which was over", toDoubtful("settle_exact_evm_transaction_confirmation_timed_out")],
+    ["a facilitator without an answer", toDoubtful("fetch failed")],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
   for (const [what, answer] of passing)
@@ -54,6 +55,7 @@ describe("a payment whose outcome is not known", () => {
     ["deadline-exceeded", { status: 504, body: { code: "deadline-exceeded" } }],
     ["a credit that is paid back", { status: 502, body: { code: "paid-not-delivered", refund_tx: null } }],
     ["a refusal", { status: 402, body: { error: "insufficient_funds" } }],
+    ["a settlement that was refused", toDoubtful("invalid_transaction_state")],
   ];
   for (const [what, answer] of final)
     it(`is not sent again after ${what}, and is forgotten`, async () => {
