@@ -186,7 +186,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (isBought) deliver(answer, options, terminal, report);
   const [ms, isOwnName] = [performance.now() - started, options.identifier !== undefined];
   if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(pending, receipt, { ms, isOwnName }));
-  else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, isOwnName));
+  else terminal.err(report.resume ? texts.TAKEN_PERHAPS : texts.toUnpaidText(receipt, isOwnName));
   if (!isBought) throw toSellerProblem(answer, !report.resume, receipt);
 }
 

@@ -100,6 +100,10 @@ export const toUnpaidText = (receipt: unknown, isOwnName: boolean): string => {
   return `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid${earlier}.`;
 };
 
+/** Printed when a payment is kept that brought no result. */
+export const TAKEN_PERHAPS =
+  "The payment may have been taken when it was sent before: look into your wallet before you pay anew.";
+
 /** How to ask again without the payment's file: with another wallet, as on Solana, the seller would not find it. */
 export const toResumeText = ({ rail, identifier }: PaymentNote): string =>
   `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier}`;

@@ -196,9 +196,10 @@ describe("a payment whose outcome is not known", () => {
 
   it("is kept when it is refused after an outcome that was not known", async () => {
     seller.script.answers = [undefined, { status: 402, body: { error: "nonce_already_used" } }];
-    const { code, out } = await run({ url: seller.url, json: true });
+    const { code, out, err } = await run({ url: seller.url, json: true });
     const { resume } = JSON.parse(out);
     expect([code, existsSync(resume)]).to.deep.equal([1, true]);
+    expect(err).to.include("\nThe payment may have been taken when it was sent before: look into your wallet");
     rmSync(resume);
   });
 
