@@ -14,6 +14,7 @@ import type { DailyBudget } from "./budget.ts";
 import type { LostPayments, SentPayment, ToolPayment } from "./lost.ts";
 import {
   challengeIn,
+  isUndecided,
   refusalIn,
   secondsToRetry,
   type ToolResult,
@@ -160,7 +161,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     return finish(tool, answer, wasLost || isUnsure);
   }
 
-  /** Sends a payment until the answer is final; `isUnsure` when one was lost. @throws Problem `settlement-unknown`. */
+  /** Sends a payment until the answer is final; `isUnsure` when one was lost, or left open what has moved. @throws Problem `settlement-unknown`. */
   async function send(
     tool: ToolRequest,
     { payment, unpaid }: SentPayment,
@@ -183,7 +184,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
         isText = true;
         continue;
       }
-      isUnsure ||= answer instanceof Error;
+      isUnsure ||= answer instanceof Error || isUndecided(answer);
       const why = answer instanceof Error ? answer.message : "the seller has no result yet";
       const pauseMs = (seconds ?? pause) * 1000;
       if (signal.aborted || now() + pauseMs > until) throw unknown(tool, why);
@@ -196,7 +197,9 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
 
   function finish(tool: ToolRequest, answer: ToolResult, isUnsure: boolean): ToolResult {
     const why = refusalIn(answer);
-    const perhaps = isUnsure ? " An earlier attempt got no answer: the payment may have been taken then." : "";
+    const perhaps = isUnsure
+      ? " What became of an earlier attempt is not known: the payment may have been taken then."
+      : "";
     if (why !== undefined)
       return toFailure(`The payment for ${tool.name} was refused: ${why}. It counts against today's budget.${perhaps}`);
     const transaction = transactionIn(answer);

@@ -51,10 +51,20 @@ export const toRefusedCall = (error: unknown): ToolResult | undefined =>
     ? { isError: true, content: [], structuredContent: { accepts: [], error: textField(error, "message") } }
     : undefined;
 
+/**
+ * Whether a seller answers a payment with a new challenge although its settlement may have succeeded: by the receipt, or by the
+ * words of the stock server, which gives none.
+ */
+export function isUndecided(result: ToolResult): boolean {
+  const [, errorReason] = /^Payment settlement failed: ([^:]+)/.exec(refusalIn(result) ?? "") ?? [];
+  const receipt = field(result._meta, MCP_KEYS.receipt);
+  return result.isError === true && isDoubtful(receipt ?? (errorReason && { success: false, errorReason }));
+}
+
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;
-  if (isDoubtful(field(result._meta, MCP_KEYS.receipt))) return 2;
+  if (isUndecided(result)) return 2;
   const problem = [result.structuredContent, ...texts(result).map(tryParseJson)].find(isObject);
   if (typeof problem?.status !== "number" || isFinal({ status: problem.status, json: problem })) return undefined;
   return typeof problem.retry_after === "number" ? Math.max(problem.retry_after, 0.2) : 2;

@@ -53,14 +53,30 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(stage.spent).to.equal(1);
     });
 
-  it("is sent again, and counted once, while its settlement is not confirmed", async () => {
-    const receipt = { success: false, errorReason: "settlement_pending", transaction: "0xab" };
-    const refused = { x402Version: 2, error: "settlement_pending", resource: {}, accepts: [] };
-    const _meta = { "x402/payment-response": receipt };
-    stage.answers = [{ isError: true, content: [], structuredContent: refused, _meta }];
-    expect(await stage.open(60_000)()).to.equal(ROLLED);
-    expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
-    expect(stage.spent).to.equal(1);
+  const receipt = { success: false, errorReason: "settlement_pending", transaction: "0xab" };
+  for (const [what, error, more] of [
+    ["while its settlement is not confirmed", "settlement_pending", { _meta: { "x402/payment-response": receipt } }],
+    ["when a stock seller's facilitator did not answer", "Payment settlement failed: fetch failed", {}],
+  ] as const)
+    it(`is sent again, counted once, and not said to be untaken, ${what}`, async () => {
+      const toRefusal = (error: string) => ({ x402Version: 2, error, resource: {}, accepts: [] });
+      const open = { isError: true, content: [], structuredContent: toRefusal(error), ...more };
+      stage.answers = [open];
+      expect(await stage.open(60_000)()).to.equal(ROLLED);
+      expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+      expect(stage.spent).to.equal(1);
+      stage.answers = [open, { isError: true, content: [], structuredContent: toRefusal("nonce_already_used") }];
+      const { content } = await stage.open(60_000)();
+      expect(JSON.stringify(content)).to.include("refused: nonce_already_used").and.include("may have been taken");
+    });
+
+  it("is not sent again when a stock seller's facilitator has refused it", async () => {
+    const error = "Payment settlement failed: insufficient_funds: the balance is 0";
+    stage.answers = [
+      { isError: true, content: [], structuredContent: { x402Version: 2, error, resource: {}, accepts: [] } },
+    ];
+    expect(JSON.stringify(await stage.open(60_000)())).to.include(`refused: ${error}`);
+    expect(stage.paid).to.have.length(1);
   });
 
   it("is sent as base64 text, too, to a seller who reads no object, and counts once", async () => {
@@ -136,7 +152,7 @@ describe("a purchase of payphone mcp-proxy", () => {
     await buy().catch(() => {});
     const [{ text }] = (await buy()).content as [{ text: string }];
     expect(text).to.match(/^The payment for roll was refused: authorization_used\. It counts against today's budget\./);
-    expect(text).to.match(/ An earlier attempt got no answer: the payment may have been taken then\.$/);
+    expect(text).to.match(/ What became of an earlier attempt is not known: the payment may have been taken then\.$/);
   });
 
   it("that cannot be kept, as on a full disk, is not sent, not counted, and said to be none", async () => {
