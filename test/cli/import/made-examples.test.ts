@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { faultsOf, importDocument, manifestOf } from "./shop.ts";
 
 const text = { type: "string" };
@@ -19,6 +20,33 @@ describe("the example of an imported operation", () => {
     });
     expect(report).to.include("3 services").and.not.to.include("left out");
     expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("names the type of a file where the document takes several, and is sent so", async () => {
+    const file = { required: true, content: { "image/*": { schema: { type: "string", format: "binary" } } } };
+    const any = { required: true, content: { "*/*": { schema: { type: "string", format: "binary" } } } };
+    const { dir } = await importDocument({
+      picture: { method: "post", requestBody: file },
+      any: { method: "post", requestBody: any },
+    });
+    expect(await faultsOf(dir)).to.deep.equal([]);
+    const shop = await openProxyShop({ files: dir, env: (url) => ({ SHELF_URL: url }) });
+    try {
+      for (const [id, type] of [
+        ["picture", "image/png"],
+        ["any", "application/octet-stream"],
+      ] as const) {
+        shop.source.script({ body: "{}", headers: { "content-type": "application/json" } });
+        const [{ input }] = (await manifestOf(dir, `shelf_${id}`)).examples as [{ input: object }];
+        expect((await shop.buy(`/v1/shelf/${id}`, input)).status).to.equal(200);
+        const { body, headers } = shop.source.asked.at(-1) ?? {};
+        expect([body, headers?.["content-type"]], id).to.deep.equal(["Hello", type]);
+      }
+      const refused = await shop.buy("/v1/shelf/picture", { body: "SGVsbG8=", content_type: "text/html" });
+      expect(refused.status).to.equal(422);
+    } finally {
+      await shop.close();
+    }
   });
 
   it("keeps what the document says of the body where it says nothing of a parameter beside it", async () => {

@@ -18,6 +18,8 @@ export interface RequestBody {
   readonly encoding: BodyEncoding;
   /** The value for `content-type`, when it is not the encoding's default. */
   readonly type?: string;
+  /** The field of the input that `type` names, where the document leaves the type of bytes open, as `image/*` does. */
+  readonly typeField?: Field;
   /** A form whose parts are fields of the input: one with files, or with mappings or lists that are written otherwise. */
   readonly form?: BodyForm;
   readonly description?: string;
@@ -37,14 +39,17 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 const FILES_TYPE = /^multipart\/form-data\b/i;
 const TEXT_TYPE = /^text\/|[/+](?:xml|yaml|csv|graphql|x-yaml|javascript)\b/i;
 
+type Kind = readonly [encoding: BodyEncoding, isIt: (type: string) => boolean];
+const BYTES_KIND: Kind = ["bytes", () => true];
+
 /** The kinds of bodies, simplest first. */
-const KINDS: readonly (readonly [encoding: BodyEncoding, isIt: (type: string) => boolean])[] = [
+const KINDS: readonly Kind[] = [
   ["json", isPlainJson],
   ["json", isJsonType],
   ["form", (type) => FORM_TYPE.test(type)],
   ["multipart", (type) => FILES_TYPE.test(type)],
   ["text", (type) => TEXT_TYPE.test(type)],
-  ["bytes", () => true],
+  BYTES_KIND,
 ];
 
 /** The body of an operation; undefined when it has none. @param taken names of the input's other fields. */
@@ -64,8 +69,10 @@ export function readRequestBody(
   // Azure's documents offer a form without fields beside the bytes alone.
   const isBare = (one: string): boolean => FILES_TYPE.test(one) && hasNoFields(pointers.object(content[one]), pointers);
   const types = given.every(isBare) ? given : given.filter((one) => !isBare(one));
-  const [encoding, isIt] = KINDS.find(([, fits]) => types.some(fits)) ?? ["bytes", () => true];
-  const fitting = types.filter(isIt);
+  const isBytes = (one: string): boolean =>
+    one.includes("*") && pointers.tryObject(pointers.object(content[one]).schema).format === "binary";
+  const [encoding, isIt] = KINDS.find(([, fits]) => types.some((one) => fits(one) && !isBytes(one))) ?? BYTES_KIND;
+  const fitting = types.filter((one) => isIt(one) && (encoding === "bytes" || !isBytes(one)));
   // A JSON Patch is a list (RFC 6902): what is described as a mapping, is meant in one of the other types.
   const isMisnamed = (one: string): boolean =>
     /\bjson-patch\+json\b/i.test(one) && kindOf(pointers.object(content[one]).schema ?? {}, pointers) === "object";
@@ -85,7 +92,7 @@ export function readRequestBody(
   const isFlat = lists !== undefined && isWhole && isPlainForm(schema);
   if (hasFiles || isFlat || (encoding === "form" && isWrittenOtherwise(media, pointers)))
     return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles }) };
-  if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], type: toPlainType(type) };
+  if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], ...toBytesType(type, taken) };
   const examples = (encoding === "json" ? jsonExamplesOf : examplesOf)(media, schema, pointers);
   if (encoding === "text") {
     const texts = examples.filter((one) => typeof one === "string");
@@ -113,6 +120,21 @@ const toPlainType = (type: string): string => {
   const plain = (type.split(";")[0] ?? "").trim().toLowerCase();
   return plain.includes("*") || plain === "" ? "application/octet-stream" : plain;
 };
+
+/** The type of bytes, which callers name where the document takes several: one of any type needs no name. */
+function toBytesType(type: string, taken: readonly string[]): Pick<RequestBody, "type" | "typeField"> {
+  const [, kind] = /^\s*([a-z]+|\*)\/\*/i.exec(type) ?? [];
+  if (kind === undefined) return { type: toPlainType(type) };
+  const name = createNames(taken)("content_type", "_");
+  const schema = {
+    type: "string",
+    maxLength: 100,
+    pattern: `^${kind === "*" ? "[a-z]+" : kind.toLowerCase()}/[a-z0-9][a-z0-9.+-]*$`,
+    description: "The media type of the file.",
+  };
+  const examples = kind.toLowerCase() === "image" ? ["image/png"] : [];
+  return { type: `{${name}}`, typeField: { name, schema, isRequired: kind !== "*", examples } };
+}
 
 /** Whether the body has required fields. It is then treated as required, because documents often forget to say so. */
 const hasNeededFields = ({ required }: JsonObject): boolean => Array.isArray(required) && required.length > 0;

@@ -73,7 +73,8 @@ function toRequestSide(
 ): { readonly input: string | JsonObject; readonly proxy: JsonObject } {
   const named = body && request.fields.length === 0 ? book.fileOf(body.schema, "input") : undefined;
   const form = body?.form;
-  const nested = body && !form && named === undefined ? bodyField(body, request.fields) : undefined;
+  const fields = [...request.fields, ...(body?.typeField ? [body.typeField] : [])];
+  const nested = body && !form && named === undefined ? bodyField(body, fields) : undefined;
   const headers = {
     ...request.headers,
     ...(answer.accept !== undefined && { accept: answer.accept }),
@@ -91,7 +92,7 @@ function toRequestSide(
     ...(form && form.files.length > 0 && { files: form.files }),
   };
   if (named !== undefined) return { input: named, proxy };
-  return { input: toInput([...request.fields, ...(nested ? [nested] : (form?.fields ?? []))], book), proxy };
+  return { input: toInput([...fields, ...(nested ? [nested] : (form?.fields ?? []))], book), proxy };
 }
 
 function bodyField({ schema, isRequired, description, examples }: RequestBody, fields: readonly Field[]): Field {
@@ -159,7 +160,7 @@ export function toExampleInputs({ request, body }: OperationParts, input: unknow
   const bodies = body ? (body.examples.length > 0 ? body.examples : [undefined]) : [undefined];
   if (typeof input === "string") return body?.examples ?? [];
   const properties = isObject(input) && isObject(input.properties) ? Object.keys(input.properties) : [];
-  const fields = [...request.fields, ...(body?.form?.fields ?? [])];
+  const fields = [...request.fields, ...(body?.typeField ? [body.typeField] : []), ...(body?.form?.fields ?? [])];
   const bodyName = properties.find((name) => !fields.some((field) => field.name === name));
   const of = (some: readonly Field[]): JsonObject =>
     Object.fromEntries(some.flatMap(({ name, examples: [first] }) => (first === undefined ? [] : [[name, first]])));
