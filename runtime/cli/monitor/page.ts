@@ -1,15 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
-import type { BookLine, Books, Span } from "../../core/books/books.ts";
-import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
+import type { BookLine, Books } from "../../core/books/books.ts";
 import { readPrices } from "../../core/notes/prices.ts";
 import { readRefusals } from "../../core/notes/refusals.ts";
-import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
-import type { Manifest } from "../../core/set/manifest.ts";
-import { restAfter } from "../../core/time/sweeper.ts";
-import { treasuryAddresses } from "../../drivers/treasury.ts";
 import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
 import type { Reply } from "../../server/reply/reply.ts";
 import type { Html } from "../../surfaces/pages/html.ts";
@@ -19,7 +14,6 @@ import { SELLER_POLICY, toMissing, toSellerPage, toUnread, toWaiting } from "../
 import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
 import { toJob } from "../../surfaces/pages/seller/job.ts";
 import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
-import { toLook } from "../../surfaces/pages/seller/look.ts";
 import { type SaleFate, toSale } from "../../surfaces/pages/seller/sale.ts";
 import { toSales } from "../../surfaces/pages/seller/sales.ts";
 import { toService } from "../../surfaces/pages/seller/service.ts";
@@ -31,13 +25,13 @@ import { createJobDesk } from "./jobs.ts";
 import { findLostBooks } from "./lost-books.ts";
 import { pageFiles } from "./page-files.ts";
 import { readSaleFate } from "./sale-fate.ts";
+import { createShopViews, type SoldServices } from "./shop-view.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
-import { createTallyHistory } from "./tally-history.ts";
 import { findStuck, findTroubles } from "./troubles.ts";
 import { createUnsentSearch } from "./unsent.ts";
 
 export interface SellerPagesDeps extends Omit<StateDeps, "sold"> {
-  readonly sold: () => SoldSet & { readonly services: readonly { readonly manifest: Manifest }[] };
+  readonly sold: () => SoldSet & SoldServices;
   readonly books: Pick<BookAccess, "open" | "taken">;
   readonly isSandbox: boolean;
   /** When omitted, the shop's folder is not checked. */
@@ -53,12 +47,10 @@ type Make = (view: ShopView, request: AdminRequest) => Promise<Html | undefined>
 export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] {
   const { sold, config, store, log, books: access, isSandbox, patienceMs = PATIENCE_MS } = deps;
   const readState = createStateReader(deps);
-  const own = once(() => treasuryAddresses(config.treasury));
-  const history = createTallyHistory(Date.now);
+  const views = createShopViews(deps);
   const isShown = config.admin.port !== undefined;
   if (isShown) void readState().catch(() => {}); // The first look need not wait for the chains.
   if (isShown && config.redisUrl === undefined) void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
-  const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
   const findUnsent = createUnsentSearch(store);
   const fateOf = (sale: BookLine): Promise<SaleFate> => readSaleFate(store, sale);
@@ -70,7 +62,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
       try {
         const books = await access.open();
         if (!(await isFresh(books, patienceMs))) return answerLater(title, view);
-        return answer(title, view, await make(await look(books, request), request));
+        return answer(title, view, await make(await views.read(books, request), request));
       } catch (error) {
         const { status, message } = Problem.from(error);
         if (status < 500) throw error;
@@ -114,7 +106,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   async function warm(): Promise<void> {
     await access
       .open()
-      .then(history.warm)
+      .then(views.warm)
       .catch(() => {});
   }
 
@@ -134,37 +126,6 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     if (job) return toJob(view, job);
     const sale = view.books.find(id).find((line) => line.kind === "sale" && line.job === id);
     return sale && toSale(view, sale.id, fateOf);
-  }
-
-  async function look(books: Books, { path, query }: AdminRequest): Promise<ShopView> {
-    const now = Date.now();
-    const over = toLook(query, now);
-    const spans = { now: over.span, before: over.before };
-    const isCounted = COUNTED.includes(path) || path.startsWith("/services/");
-    const { site, services } = sold();
-    const mine = [...new Set([...(site.books?.own ?? []), ...(await own())].map(toAccount))];
-    const kept = { countsFrom: forgetTalliesBefore(now) * MINUTE_MS, linesFrom: forgetBefore(site.books, now) };
-    const count = async (span: Span) => (span.from < kept.countsFrom ? undefined : history.read(books, span));
-    const tallies = {
-      now: isCounted ? await count(spans.now) : [],
-      before: path === "/" ? await count(spans.before) : [],
-    };
-    const buyers =
-      path === "/"
-        ? { now: countBuyers(books, spans.now, mine), before: countBuyers(books, spans.before, mine) }
-        : NOBODY;
-    return {
-      books,
-      look: over,
-      now,
-      tallies,
-      kept,
-      buyers,
-      own: mine,
-      rails: site.rails,
-      services: services.map(({ manifest }) => manifest),
-      isSandbox,
-    };
   }
 
   function answerLater(title: string, path: string): Reply {
@@ -198,27 +159,8 @@ async function isFresh(books: Pick<Books, "refresh">, patienceMs: number): Promi
   });
 }
 
-/** The pages that show tallies. */
-const COUNTED = ["/", "/funnel", "/services"];
-const MINUTE_MS = 60_000;
-const NOBODY = { now: 0, before: 0 };
 /** A server that has just started has more urgent work. */
 const WARM_AFTER_MS = 20_000;
-
-/** Counts the buyers of a span during a tenth of the time at most. In between, the last count is repeated. */
-function createBuyerCount(): (books: Books, span: Span, own: readonly string[]) => number {
-  const known = new Map<string, { readonly count: number; readonly until: number }>();
-  return (books, span, own) => {
-    const began = performance.now();
-    for (const [key, { until }] of known) if (began >= until) known.delete(key);
-    const key = `${span.from}-${span.to} ${own}`;
-    const kept = known.get(key);
-    if (kept) return kept.count;
-    const count = books.countBuyers(span, own);
-    known.set(key, { count, until: performance.now() + restAfter(began) });
-    return count;
-  };
-}
 
 const LONGEST_QUERY = 200;
 
