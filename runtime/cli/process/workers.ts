@@ -10,6 +10,7 @@ import { createLog } from "../../drivers/log.ts";
 import { examineConfig, loadEnv } from "../config/config.ts";
 import { toInterruptListener } from "../interrupt.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
+import { CLOSE_MS } from "./signals.ts";
 import { answers, toOwnSocket, toSocketPath } from "./sockets.ts";
 import { closeUntaken } from "./untaken.ts";
 
@@ -20,8 +21,8 @@ const AUTO = "auto";
 const SETTLED_MS = 10_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** A worker may take 70 s to stop (cli/serve/run.ts). */
-const GRACE_MS = 75_000;
+/** After this time a worker that does not stop is killed. */
+const PATIENCE_MS = CLOSE_MS + 5000;
 
 /**
  * Runs this command in several processes that share the port and the store, and replaces those that die. Workers start
@@ -138,7 +139,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, { log, removeS
 
 /** Stops all workers in order. Those that are still starting end at once; those that take too long are killed. */
 async function stopAll(): Promise<void> {
-  const late = setTimeout(killAll, GRACE_MS);
+  const late = setTimeout(killAll, PATIENCE_MS);
   await Promise.all(
     workersNow().map(async (worker) => {
       const gone = once(worker, "exit");

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import closeWithGrace from "close-with-grace";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
 import { toForget } from "../../core/books/keeping.ts";
@@ -14,16 +13,15 @@ import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { type SetFolder, tryReadFolder } from "../history/folder.ts";
-import { toInterruptListener } from "../interrupt.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 import { createFolderCheck } from "../monitor/folder-check.ts";
 import { openMonitor } from "../monitor/monitor.ts";
 import { createSellerPages } from "../monitor/page.ts";
 import type { SoldSet } from "../monitor/state.ts";
 import { openTracing } from "../monitor/tracing.ts";
+import { GRACE_MS } from "../process/signals.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
-import { isOfPlugin } from "../set/watch-exit.ts";
 import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
 import { createPresenceBoard } from "./admin/presence.ts";
 import { type AdminParts, toAdminRoutes } from "./admin/routes.ts";
@@ -65,8 +63,6 @@ export interface Running extends Omit<AdminParts, "presence"> {
   close(): Promise<void>;
 }
 
-/** How long calls in flight may take at shutdown: a deadline and a settlement. */
-const GRACE_MS = 60_000;
 /** How long requests wait for a server that starts. */
 const HOLD_MS = 10_000;
 /** How long to wait for a Redis that starts at the same time. */
@@ -188,31 +184,4 @@ function keepLimiters(createLimiter: CreateLimiter): CreateLimiter {
 async function refuseOwnFaults(set: ManifestSet, { env }: Config): Promise<void> {
   const { faults } = await tryPlugins(set, env);
   if (faults.length > 0) throw toFaultProblem(faults);
-}
-
-export interface SignalTerms {
-  readonly close: () => Promise<void>;
-  /** The handler of SIGHUP. When omitted, SIGHUP closes the server, as when a terminal ends. */
-  readonly reload?: (() => void) | undefined;
-}
-
-/** From now on, a promise that a plugin has left rejected is logged: the process also sells the other services. */
-export function outliveRejections(log: Log): void {
-  process.on("unhandledRejection", (error) => {
-    if (!isOfPlugin(error)) throw error;
-    log.error("plugin.rejected", { error });
-  });
-}
-
-/** Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. */
-export function closeOnSignal({ close, reload }: SignalTerms): void {
-  if (reload) process.on("SIGHUP", reload);
-  const own = ["SIGINT", "SIGTERM", "SIGUSR2", "unhandledRejection"] as const;
-  const skip = [...own, ...(reload ? (["SIGHUP"] as const) : [])];
-  const grace = closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {
-    if (err) console.error(err);
-    await close();
-  });
-  const interrupt = toInterruptListener({ first: () => void grace.close(), again: () => process.exit(1) });
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 }

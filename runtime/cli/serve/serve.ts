@@ -9,12 +9,13 @@ import { missingForServe } from "../config/serve.ts";
 import { type SetFolder, tryReadFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
 import { toServeBanner } from "../process/banner.ts";
+import { closeOnSignal, outliveRejections } from "../process/signals.ts";
 import { workerLifecycle } from "../process/worker.ts";
 import { toFaultReport, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
 import type { Applied } from "./change/changes.ts";
-import { closeOnSignal, outliveRejections, type Running, run } from "./run.ts";
+import { type Running, run } from "./run.ts";
 
 /** The command line of `payphone serve`. */
 export interface ServeCommand {
