@@ -32,11 +32,19 @@ export const isSellers = ({ headers, json }: Pick<SellerResponse, "headers" | "j
   isObject(json) || headers.has("payment-response") || headers.has("payment-required");
 
 /**
- * Whether a receipt of a failure leaves open whether money has moved: it is pending, its confirmation was not waited for, or the
- * seller got no answer from its facilitator. A stock seller answers so with 402 when the transfer was made.
+ * Whether a receipt of a failure leaves open whether money has moved: the transfer is not confirmed yet, or the seller got no
+ * answer from its facilitator. A stock seller sends such a receipt, with 402, also when the transfer was made.
  */
 export const isDoubtful = (receipt: unknown): boolean =>
   field(receipt, "success") === false && !tellsWhy(textField(receipt, "errorReason") ?? "");
+
+/** What a 402 says of a settlement: its receipt, or the body of @x402/express 2.4 and of servers in Python, which send none. */
+function settlementIn(answer: SellerResponse): unknown {
+  const { status, json } = answer;
+  if (status !== 402) return undefined;
+  const isFailure = textField(json, "error") === "Settlement failed";
+  return receiptIn(answer) ?? (isFailure && { success: false, errorReason: field(json, "details") });
+}
 
 /** What is shown of a receipt as text. */
 const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
@@ -92,10 +100,10 @@ export async function sendPaid(
     try {
       const headers = { "payment-signature": payment };
       const answer = await ask(request, { headers, signal, timeoutMs: CALL_MS });
-      const receipt = answer.status === 402 ? receiptIn(answer) : undefined;
-      if (isFinal(answer) && !isDoubtful(receipt)) return { answer, isFirst: attempt === 0 };
+      const settlement = settlementIn(answer);
+      if (isFinal(answer) && !isDoubtful(settlement)) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
-      const detail = textField(answer.json, "detail") ?? textField(receipt, "errorReason") ?? "";
+      const detail = textField(answer.json, "detail") ?? textField(settlement, "errorReason") ?? "";
       why = printable(`${answer.status} ${detail}`.trim());
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {

@@ -56,9 +56,9 @@ export const toRefusedCall = (error: unknown): ToolResult | undefined =>
  * words of the stock server, which gives none.
  */
 export function isUndecided(result: ToolResult): boolean {
-  const [, errorReason] = /^Payment settlement failed: ([^:]+)/.exec(refusalIn(result) ?? "") ?? [];
+  const said = /^(?:Payment s|S)ettlement failed(?:: ([^:]+))?/.exec(refusalIn(result) ?? "");
   const receipt = field(result._meta, MCP_KEYS.receipt);
-  return result.isError === true && isDoubtful(receipt ?? (errorReason && { success: false, errorReason }));
+  return result.isError === true && isDoubtful(receipt ?? (said && { success: false, errorReason: said[1] }));
 }
 
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */

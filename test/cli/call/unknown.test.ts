@@ -7,6 +7,11 @@ import { run } from "./run.ts";
 import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
 /** What a stock seller answers that does not know whether its facilitator has settled the payment. */
+const toFailed = (details: string): Said => ({
+  status: 402,
+  body: { error: "Settlement failed", details },
+  headers: { "retry-after": "0" },
+});
 const toDoubtful = (errorReason: string): Said => ({
   status: 402,
   body: {},
@@ -39,6 +44,7 @@ describe("a payment whose outcome is not known", () => {
     ["a settlement that is not confirmed yet", toDoubtful("settlement_pending")],
     ["a wait for that which was over", toDoubtful("settle_exact_evm_transaction_confirmation_timed_out")],
     ["a facilitator without an answer", toDoubtful("fetch failed")],
+    ["the same at a seller that sends no receipt", toFailed("Facilitator settle failed (504)")],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
   for (const [what, answer] of passing)
@@ -56,6 +62,7 @@ describe("a payment whose outcome is not known", () => {
     ["a credit that is paid back", { status: 502, body: { code: "paid-not-delivered", refund_tx: null } }],
     ["a refusal", { status: 402, body: { error: "insufficient_funds" } }],
     ["a settlement that was refused", toDoubtful("invalid_transaction_state")],
+    ["the same at a seller that sends no receipt", toFailed("insufficient_funds")],
   ];
   for (const [what, answer] of final)
     it(`is not sent again after ${what}, and is forgotten`, async () => {

@@ -57,6 +57,7 @@ describe("a purchase of payphone mcp-proxy", () => {
   for (const [what, error, more] of [
     ["while its settlement is not confirmed", "settlement_pending", { _meta: { "x402/payment-response": receipt } }],
     ["when a stock seller's facilitator did not answer", "Payment settlement failed: fetch failed", {}],
+    ["when a seller says no more of its settlement than x402's example", "Settlement failed", {}],
   ] as const)
     it(`is sent again, counted once, and not said to be untaken, ${what}`, async () => {
       const toRefusal = (error: string) => ({ x402Version: 2, error, resource: {}, accepts: [] });
