@@ -1,8 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
-import type { BookFee } from "../../core/books/fees.ts";
-import { feeId } from "../../core/books/fees.ts";
+import { type BookFee, feeId } from "../../core/books/fees.ts";
 import { currencyOf, explorerOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BookLine, TallySum } from "../../core/books/books.ts";
-import type { Door } from "../../core/books/events.ts";
-import { DOORS, SIGNS } from "../../core/books/events.ts";
+import { DOORS, type Door, SIGNS } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { openChains } from "../books/chains.ts";

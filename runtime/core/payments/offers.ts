@@ -5,8 +5,15 @@ import { isSameAddress } from "../rails/tokens.ts";
 import { type Service, toGone } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
-import type { Challenge } from "../x402/challenge.ts";
-import { createChallenge, HEAD_BYTES, NOT_SIGNED_IN, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
+import {
+  type Challenge,
+  createChallenge,
+  HEAD_BYTES,
+  NOT_SIGNED_IN,
+  roomIn,
+  toResource,
+  UNPAID,
+} from "../x402/challenge.ts";
 import type { Proofs } from "../x402/proofs.ts";
 import { hasRail, isOffered, type Rail, type RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
