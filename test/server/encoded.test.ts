@@ -24,8 +24,8 @@ describe("a document on the wire", () => {
   after(() => door.close({ graceMs: 0 }));
 
   /** As it comes: `fetch` would decode it. */
-  async function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") {
-    const sent = request(door.url + path, { headers, method }).end();
+  async function ask(path: string, headers: Readonly<Record<string, string>>) {
+    const sent = request(door.url + path, { headers }).end();
     const [response] = await once(sent, "response");
     const { statusCode: status, headers: got } = response as { statusCode: number; headers: IncomingHttpHeaders };
     return { status, got, body: await buffer(response) };

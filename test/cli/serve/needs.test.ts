@@ -34,14 +34,14 @@ async function serve(dir: string, overrides: Record<string, string>): Promise<Lo
 }
 
 /** The set on Base alone, with a service that signs and anchors. */
-function onBaseAlone(files: Files): Files {
-  const site = files["manifests/_site.yaml"] as string;
+function onBaseAlone(): Files {
+  const site = TOSS["manifests/_site.yaml"] as string;
   const start = site.indexOf("  - id: solana");
   const rest = site.indexOf("yen_tiers:");
   return {
-    ...files,
+    ...TOSS,
     "manifests/_site.yaml": site.slice(0, start) + site.slice(rest),
-    "manifests/toss.yaml": (files["manifests/toss.yaml"] as string).replace("sides: [heads, tails]", "tx: '0x'"),
+    "manifests/toss.yaml": (TOSS["manifests/toss.yaml"] as string).replace("sides: [heads, tails]", "tx: '0x'"),
     "schemas/TossResponse.json": `{ "type": "object", "properties": { "tx": {}, "solana": {} }, "required": ["tx"] }`,
     "plugins/toss.ts": `import { definePlugin } from "#plugin";
 
@@ -96,7 +96,7 @@ describe("a server", () => {
     };
 
     it("asks for the treasury's EVM key, and for nothing of Solana", async () => {
-      const dir = await makeDirectory(onBaseAlone(TOSS));
+      const dir = await makeDirectory(onBaseAlone());
       const { code, lines } = await refuse(dir, await ofBase({ TREASURY_EVM_KEY: "" }));
       expect(code).to.equal(2);
       expect(lines.slice(1)).to.deep.equal([
@@ -105,7 +105,7 @@ describe("a server", () => {
     });
 
     it("sells, signs and anchors without any key of Solana", async () => {
-      const dir = await makeDirectory(onBaseAlone(TOSS));
+      const dir = await makeDirectory(onBaseAlone());
       const env = { SOLANA_RPC_URL: "", SOLANA_PAYMENT_ADDRESS: "", TREASURY_SOLANA_KEY: "" };
       const seller = await serve(dir, env);
       const pay = await stockFetch(await sharedSandbox(), "base");
@@ -117,7 +117,7 @@ describe("a server", () => {
     });
 
     it("needs no key of the treasury when nothing is signed or anchored", async () => {
-      const files = { ...TOSS, "manifests/_site.yaml": onBaseAlone(TOSS)["manifests/_site.yaml"] as string };
+      const files = { ...TOSS, "manifests/_site.yaml": onBaseAlone()["manifests/_site.yaml"] as string };
       const env = { TREASURY_EVM_KEY: "", TREASURY_SOLANA_KEY: "" };
       const seller = await serve(await makeDirectory(files), env);
       const pay = await stockFetch(await sharedSandbox(), "base");

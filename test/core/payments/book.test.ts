@@ -43,8 +43,8 @@ describe("the book of a shop", () => {
   const events = (): BookEvent[] => [...(shop.store.events?.values() ?? [])];
   const sales = (): SaleEvent[] => events().filter((event) => event.kind === "sale");
   const countOf = (what: string): number => counted.filter((one) => one.what === what && one.rail === "base").length;
-  const send = (path: string, payment: string, input = ROLL): Promise<Response> =>
-    shop.post(path, input, { "payment-signature": payment });
+  const send = (path: string, payment: string): Promise<Response> =>
+    shop.post(path, ROLL, { "payment-signature": payment });
   const timesOut = (): never => {
     throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
   };

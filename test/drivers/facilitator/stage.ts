@@ -21,7 +21,7 @@ export const never: AbortSignal = new AbortController().signal;
 export const seller = "0x5e11e40000000000000000000000000000005e11";
 export const polygon = rail("polygon");
 /** A second token with the same words as the first. */
-export const second = "0x431d5dff03120afa4bdf332c61a6e1766ef37bdb";
+const second = "0x431d5dff03120afa4bdf332c61a6e1766ef37bdb";
 const { name, version } = polygon.domain!;
 export const jpycFacts: TokenFacts = { asset: polygon.asset, decimals: 18, name, version };
 

@@ -18,20 +18,21 @@ describe("a store in a file from which much was deleted", () => {
   });
 
   const MB = 2 ** 20;
+  const MANY = 800;
   const large = "x".repeat(10_000);
   const size = async (name = file): Promise<number> => (await stat(name)).size;
-  const setMany = async (store: OpenStore, many: number): Promise<void> => {
-    await Promise.all(Array.from({ length: many }, (_, at) => store.set(`large:${at}`, large)));
+  const setMany = async (store: OpenStore): Promise<void> => {
+    await Promise.all(Array.from({ length: MANY }, (_, at) => store.set(`large:${at}`, large)));
   };
-  const deleteMany = async (store: OpenStore, many: number): Promise<void> => {
-    await Promise.all(Array.from({ length: many }, (_, at) => store.delete(`large:${at}`)));
+  const deleteMany = async (store: OpenStore): Promise<void> => {
+    await Promise.all(Array.from({ length: MANY }, (_, at) => store.delete(`large:${at}`)));
   };
 
   it("gives the space back to the disk, cuts its log, and keeps what is left", async () => {
     const store = await openSqliteStore({ file, upkeepMs: 5 });
     await store.set("kept", large);
-    await setMany(store, 800);
-    await deleteMany(store, 800);
+    await setMany(store);
+    await deleteMany(store);
     await eventually(async () => (await size()) < 2 * MB && (await size(`${file}-wal`)) === 0);
     expect(await store.get("kept")).to.equal(large);
     expect(await listKeys(store, "")).to.deep.equal(["kept"]);
@@ -53,9 +54,9 @@ describe("a store in a file from which much was deleted", () => {
 
   it("serves while it gives space back, and while another process has it open", async () => {
     const [store, other] = [await openSqliteStore({ file, upkeepMs: 5 }), await openSqliteStore({ file, upkeepMs: 5 })];
-    await setMany(store, 800);
+    await setMany(store);
     await eventually(async () => (await size()) > 5 * MB);
-    await deleteMany(other, 800);
+    await deleteMany(other);
     let count = 0;
     await eventually(async () => {
       count = await store.incr("n");
@@ -72,8 +73,8 @@ describe("a store in a file from which much was deleted", () => {
     db.prepare("INSERT INTO entries (key, value) VALUES (?, ?)").run("kept", "1");
     db.close();
     const store = await openSqliteStore({ file, upkeepMs: 5 });
-    await setMany(store, 800);
-    await deleteMany(store, 800);
+    await setMany(store);
+    await deleteMany(store);
     await eventually(async () => (await size()) < 2 * MB);
     expect(await store.get("kept")).to.equal(1);
     await store.close();

@@ -15,9 +15,8 @@ const GRADE = { letter_grade: "B", marginalia: ["Good."], summary: "Solid." };
 const ROAST = { roast: "Ha.", target_summary: "A test." };
 const ANSWERS = { roast: ROAST, aura: AURA, grade: GRADE };
 const LONGEST = { roast: 8000, aura: 4000, grade: 6000 };
-const recordingOf = (id: string): string => `plugins/text/recordings/llm/${id}.json`;
-const readSchema = (name: string) =>
-  JSON.parse(readFileSync(join(import.meta.dirname, `../../../schemas/${name}.json`), "utf8"));
+const RECORDING = "plugins/text/recordings/llm/aura.json";
+const SCHEMA = JSON.parse(readFileSync(join(import.meta.dirname, "../../../schemas/AuraResponse.json"), "utf8"));
 const open = (id: string, url = URL): Promise<Serve> => serve(id, text, createHost({ llm: createServicesLlm(url) }));
 
 describe("a text service by the recorded answers of OpenAI's API", () => {
@@ -25,7 +24,7 @@ describe("a text service by the recorded answers of OpenAI's API", () => {
 
   const [example] = readManifest("aura").examples;
   const ask = async (...cases: readonly string[]): Promise<Record<string, unknown>> => {
-    const recorded = replay(URL, recordingOf("aura"), cases);
+    const recorded = replay(URL, RECORDING, cases);
     try {
       return await (await open("aura"))(example?.input);
     } finally {
@@ -72,13 +71,13 @@ describe("a text service by the recorded answers of OpenAI's API", () => {
     });
 
   it("fails after an answer without content, and another one", async () => {
-    replay(URL, recordingOf("aura"), ["empty", "empty"]);
+    replay(URL, RECORDING, ["empty", "empty"]);
     const problem = await problemOf((await open("aura"))({ target: "Nothing." }));
     expect(problem).to.include({ code: "upstream-failed", message: "The language model gave no usable answer" });
   });
 
   it("ends with its call, however slow the answer is", async () => {
-    replay(URL, recordingOf("aura"), ["slow"]);
+    replay(URL, RECORDING, ["slow"]);
     const work = (await open("aura"))(example?.input, { signal: AbortSignal.timeout(20) });
     expect(await work.catch((error: unknown) => error)).to.have.property("name", "TimeoutError");
   });
@@ -165,7 +164,7 @@ describe("a text service", () => {
     server.behave(say(asked));
     expect(await (await open("aura", server.url))({ target: "x" })).to.deep.equal(AURA);
     const said = server.asked[0]?.body.messages[0]?.content ?? "";
-    const { properties } = readSchema("AuraResponse");
+    const { properties } = SCHEMA;
     for (const field of Object.keys(asked)) expect(said).to.contain(`"${field}":${JSON.stringify(properties[field])}`);
     expect(said).not.to.contain("tier");
   });
@@ -183,7 +182,7 @@ describe("a text service", () => {
   });
 
   it("aura says in its schema where its tiers begin", () => {
-    const bands = [...readSchema("AuraResponse").properties.tier.description.matchAll(/([SABCD]) from (\d+)/g)];
+    const bands = [...SCHEMA.properties.tier.description.matchAll(/([SABCD]) from (\d+)/g)];
     expect(bands.map(([, tier]) => tier).join("")).to.equal("SABCD");
     for (const [, tier, least] of bands) {
       expect(tierOf(Number(least))).to.equal(tier);

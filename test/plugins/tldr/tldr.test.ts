@@ -91,13 +91,13 @@ describe("a summary", () => {
   });
 
   describe("of a long text", () => {
-    const sentences = (count: number): string =>
-      Array.from({ length: count }, (_, at) => `Of wave ${at} it is said that it came.${at % 7 ? " " : "\n\n"}`).join(
-        "",
-      );
+    const sentences = Array.from(
+      { length: 5000 },
+      (_, at) => `Of wave ${at} it is said that it came.${at % 7 ? " " : "\n\n"}`,
+    );
+    const text = sentences.join("");
 
     it("is one of notes on all its parts, each shown to the model once", async () => {
-      const text = sentences(5000);
       model.behave((asked, response) =>
         say(isForNotes(asked) ? { notes: [`Begins: ${dataOf(asked).slice(0, 20)}`] } : SUMMARIZED)(asked, response),
       );
@@ -117,7 +117,7 @@ describe("a summary", () => {
     it("is one of notes on notes, when there are very many", async () => {
       const notes = Array.from({ length: 6 }, (_, at) => String(at).padEnd(500, " so it goes"));
       model.behave((asked, response) => say(isForNotes(asked) ? { notes } : SUMMARIZED)(asked, response));
-      expect((await summarize({ text: sentences(5000) })).summary_bullets).to.deep.equal(BULLETS);
+      expect((await summarize({ text })).summary_bullets).to.deep.equal(BULLETS);
       const ofNotes = model.asked.filter((asked) => isForNotes(asked) && dataOf(asked).startsWith("0 so it goes"));
       expect(ofNotes).to.have.length.above(1);
       expect(dataOf(model.asked.at(-1) as Asked).length).to.be.at.most(16_000);
@@ -129,7 +129,7 @@ describe("a summary", () => {
         if (dataOf(asked).startsWith("Of wave 0 ")) return refuse(401)(asked, response);
         left.push(once(response, "close")); // It is never answered.
       });
-      const { code } = await problemOf(summarize({ text: sentences(5000) }));
+      const { code } = await problemOf(summarize({ text }));
       expect(code).to.equal("upstream-failed");
       await Promise.all(left);
       expect(model.asked).to.have.length.at.most(6); // Of 11: as many as are read at once, and one that may have begun.
@@ -139,7 +139,7 @@ describe("a summary", () => {
       const gone = new AbortController();
       const reason = new Error("gone");
       model.behave(() => gone.abort(reason));
-      const work = summarize({ text: sentences(5000) }, { signal: gone.signal });
+      const work = summarize({ text }, { signal: gone.signal });
       expect(await work.catch((error: unknown) => error)).to.equal(reason);
     });
   });

@@ -6,7 +6,7 @@ export const CHAINS = ["base", "ethereum", "solana"] as const;
 export type Chain = (typeof CHAINS)[number];
 
 /** Where they are asked. */
-export const URLS = { base: "https://base.test", ethereum: "https://ethereum.test", solana: "https://solana.test" };
+const URLS = { base: "https://base.test", ethereum: "https://ethereum.test", solana: "https://solana.test" };
 /** What only transactions of EVM chains have, in those of Solana. */
 export const NO_EVM = {
   block_number: null,
