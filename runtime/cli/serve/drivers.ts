@@ -147,10 +147,12 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
         : undefined;
     const facilitator = facilitators.of(manifest, { openLocal, settlements: toSettlements(manifest) });
     if (facilitatorsOf(manifest, site).join() === IN_PROCESS) return facilitator; // It checks its tokens itself.
-    if (chain && token) return withCheck(facilitator, (signal) => checkToken(chain.client, token, signal), true);
+    if (chain && token) return withCheck(facilitator, (signal) => checkToken(chain.client, token, signal), "sound");
     const client = solanaClients.get(network);
     const receiver = client && { client, payTo, mint: asset, symbol, decimals };
-    return receiver ? withCheck(facilitator, (signal) => findReceiverObstacle(receiver, signal), false) : facilitator;
+    return receiver
+      ? withCheck(facilitator, (signal) => findReceiverObstacle(receiver, signal), "closed")
+      : facilitator;
   }
 
   function toSettlements({ network }: RailManifest): SettlementReader {

@@ -13,14 +13,18 @@ const CHECK_MS = 1500;
 /**
  * A facilitator that is up only while no obstacle is found; an unknown answer counts as none. `supported` throws Problem
  * `unavailable` with the obstacle.
- * @param isFixed whether one check without an obstacle is enough, since nothing can change afterwards
+ * @param until "sound" when one check without an obstacle is enough, since nothing can change afterwards
  */
-export function withCheck(facilitator: Facilitator, findObstacle: FindObstacle, isFixed: boolean): Facilitator {
+export function withCheck(
+  facilitator: Facilitator,
+  findObstacle: FindObstacle,
+  until: "sound" | "closed",
+): Facilitator {
   let isSound = false;
   const check = async (): Promise<void> => {
     const obstacle = await findObstacle(AbortSignal.timeout(CHECK_MS));
     if (obstacle !== undefined) throw new Problem("unavailable", obstacle);
-    isSound = isFixed;
+    isSound = until === "sound";
   };
   return {
     ...facilitator,

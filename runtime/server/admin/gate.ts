@@ -39,11 +39,11 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     const { headers } = request;
     if (!isOwnName(headers.host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-    if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, true);
+    if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, "wrong");
     const given = url.searchParams.get("token")?.trim(); // It may be copied with a blank.
-    if (given !== undefined) return isSame(given, token) ? enter(request, url) : refuse(request, url, true);
+    if (given !== undefined) return isSame(given, token) ? enter(request, url) : refuse(request, url, "wrong");
     if (isLoggedIn(request) || hasSession(headers.cookie)) return undefined;
-    return refuse(request, url, false);
+    return refuse(request, url, "missing");
   };
 
   /** Redirects to the same page without the token, because browser histories and logs keep URLs. */
@@ -70,8 +70,9 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     });
   }
 
-  function refuse(request: IncomingMessage, url: URL, isWrong: boolean): Reply {
+  function refuse(request: IncomingMessage, url: URL, why: "wrong" | "missing"): Reply {
     const { headers, socket } = request;
+    const isWrong = why === "wrong";
     if (isWrong) tell(socket.remoteAddress);
     const isPage = headers.accept?.includes("text/html") === true;
     const [type, body] = isPage

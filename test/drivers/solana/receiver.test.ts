@@ -35,7 +35,7 @@ describe("a Solana receiving address", () => {
     const client = createSolanaClient({ url, network, retries: 0, timeoutMs: 20_000 });
     const receiver = { client, payTo, mint: asset, symbol, decimals };
     const { facilitator } = createScriptedRail({ network });
-    return withCheck(facilitator, (signal) => findReceiverObstacle(receiver, signal), false);
+    return withCheck(facilitator, (signal) => findReceiverObstacle(receiver, signal), "closed");
   };
   const send = async (instruction: TransactionInstruction, payer: Keypair): Promise<void> => {
     const node = new Connection(chain.url, "confirmed");
