@@ -12,11 +12,7 @@ const SCORE = { critical: 100, high: 70, medium: 30, low: 0 } as const;
 const ADVICE = { critical: "block", high: "block", medium: "review", low: "allow" } as const;
 const LEVELS = ["critical", "high", "medium"] as const;
 
-/**
- * The worst signal decides the level, and the others raise the score within it. A further signal never lowers the
- * score.
- * @param isUncertain whether too little was searched for a score of 0.
- */
+/** @param isUncertain whether too little was searched for a score of 0 */
 export function toRisk(severities: readonly Severity[], isUncertain: boolean): Risk {
   const score = Math.max(toScore(severities), isUncertain ? SCORE.medium : 0);
   const level = toLevel(score);
@@ -26,7 +22,8 @@ export function toRisk(severities: readonly Severity[], isUncertain: boolean): R
 /** The level of a score. @param score 0 to 100. */
 export const toLevel = (score: number): Risk["risk_level"] => LEVELS.find((level) => score >= SCORE[level]) ?? "low";
 
-function toScore(severities: readonly Severity[]): number {
+/** 0 to 100: the worst signal decides the level, and the others raise the score within it. A further one never lowers it. */
+export function toScore(severities: readonly Severity[]): number {
   const count = (severity: Severity): number => severities.filter((each) => each === severity).length;
   const [high, medium] = [count("high"), count("medium")];
   if (count("critical") > 0) return SCORE.critical;

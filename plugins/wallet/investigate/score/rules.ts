@@ -1,4 +1,4 @@
-import { toRisk } from "../../screen/risk.ts";
+import { toScore } from "../../screen/risk.ts";
 import { ENS_RECORDS, type Evidence, SANCTIONS_LIST, type Screened } from "../evidence.ts";
 import { chainOf } from "../subject.ts";
 import {
@@ -77,7 +77,7 @@ export const RULES: readonly Rule[] = [
       const flags = screened.signals.filter(({ source }) => source === "goplus");
       if (flags.length === 0) return undefined;
       const severities = flags.map(({ severity }) => severity);
-      return { points: toRisk(severities, false).risk_score, finding: flags.map(({ detail }) => detail).join(" ") };
+      return { points: toScore(severities), finding: flags.map(({ detail }) => detail).join(" ") };
     },
   },
   {
