@@ -104,8 +104,7 @@ export function createCredits(deps: CreditsDeps): Credits {
         ? `The payment was settled, and ${why}. ${toRefundText(refund)}`
         : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${CREDIT_MS / 60_000} minutes is paid back.`;
       return new Problem("paid-not-delivered", detail, {
-        ...(!members && { retryAfter: RETRY_SECONDS }),
-        ...(members && { members }),
+        ...(members ? { members } : { retryAfter: RETRY_SECONDS }),
         ...(receipt && { receipt }),
       });
     },
