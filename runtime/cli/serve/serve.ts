@@ -172,12 +172,12 @@ export async function findComplaints(
 ): Promise<Complaints> {
   const { site, drafts, faults } = set;
   const manifests = drafts.map(({ data }) => data);
-  const isMissing = (capabilities: ReadonlySet<string>): readonly string[] =>
+  const missingWith = (capabilities: ReadonlySet<string>): readonly string[] =>
     missingForServe(config, { site, manifests, capabilities });
-  if (!triesPlugins && faults.length + malformed.length + isMissing(ALL).length === 0)
+  if (!triesPlugins && faults.length + malformed.length + missingWith(ALL).length === 0)
     return { faults: [], environment: [] };
   const trial = await tryPlugins(set, config.env);
-  return { faults: trial.faults, environment: [...malformed, ...isMissing(trial.capabilities)] };
+  return { faults: trial.faults, environment: [...malformed, ...missingWith(trial.capabilities)] };
 }
 
 const toHeading = ({ site }: ManifestSet): string =>

@@ -41,13 +41,12 @@ const PROBES = "probes";
 
 /** The two probes, with examples of a server whose parts are all up. */
 function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] }: SiteManifest): Json {
-  const isUp = <Part extends object>(part: Part): object => ({ ...part, state: "up" });
   const ready = {
     status: "ready",
     store: "up",
-    rails: rails.map(({ id, network }) => isUp({ id, network })),
-    upstreams: upstreams.map(({ id }) => isUp({ id })),
-    services: services.map(({ manifest: { id } }) => isUp({ id })),
+    rails: rails.map(({ id, network }) => ({ id, network, state: "up" })),
+    upstreams: upstreams.map(({ id }) => ({ id, state: "up" })),
+    services: services.map(({ manifest: { id } }) => ({ id, state: "up" })),
   };
   const toFreeId = (id: string): string => (services.some(({ manifest }) => manifest.id === id) ? `${id}_probe` : id);
   return {

@@ -135,7 +135,7 @@ export function planSite(
     }
     const current = known[at] as JsonObject;
     const base = notes?.files[`${SITE_FILE} ${entry.id}`];
-    if (!base && placeOf(current) !== placeOf(entry)) throw isTaken(entry, current);
+    if (!base && placeOf(current) !== placeOf(entry)) throw taken(entry, current);
     const merged = base ? mergeFile(current, entry, base) : NOTHING;
     refuseForOthers(entry, merged, usersOf(entry.id, files, imported));
     const changes = merged.changes.map((change) => ({ ...change, path: ["upstreams", at, ...change.path] as never }));
@@ -145,7 +145,7 @@ export function planSite(
   return plans;
 }
 
-function isTaken(entry: UpstreamEntry, current: JsonObject): Problem {
+function taken(entry: UpstreamEntry, current: JsonObject): Problem {
   const where = `${placeOf(current) ?? "another address"}, and not ${placeOf(entry) ?? "this one"}`;
   return new Problem(
     "bad-request",
