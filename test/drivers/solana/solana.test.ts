@@ -4,7 +4,7 @@ import { Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { expect } from "chai";
 import type { Clock } from "../../../runtime/api/capabilities.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { createSolanaClient, type SolanaClient } from "../../../runtime/drivers/solana/client.ts";
 import {
   createSolanaSender,
   type SolanaInstruction,
@@ -218,6 +218,22 @@ describe("a Solana chain", () => {
         message: "Solana refused a transaction",
       });
       expect(broadcasts()).to.deep.equal([]);
+    });
+
+    it("tells that what has landed has failed, and enters what it cost, also while the node does not show it", async () => {
+      const { ask } = open();
+      const err = { InstructionError: [2, "Custom"] };
+      const status = { slot: 1, confirmations: 1, err, confirmationStatus: "confirmed" };
+      const failing = {
+        getSignatureStatuses: async () => ({ context: { slot: 1 }, value: [status] }),
+        getTransaction: async () => null,
+      };
+      const client: SolanaClient = {
+        ask: (work, signal) => ask((real) => work(Object.assign(Object.create(real), failing)), signal),
+      };
+      const error = await thrown(send("in vain", never, { client }));
+      expect(error).to.include({ code: "upstream-failed", message: "A transaction failed on Solana" });
+      expect([...(store.fees?.values() ?? [])].at(-1)).to.include({ amount: "7000", symbol: "SOL", isReverted: true });
     });
 
     it("ends with the caller's reason when the caller goes", async () => {
