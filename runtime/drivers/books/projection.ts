@@ -180,7 +180,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   async function follow(stream: string, take: (texts: readonly string[]) => void): Promise<void> {
     for (let taken = most; ; taken += most) {
       const place = placeOf(stream) ?? START;
-      const found = await answered(client.xRange(stream, `(${place}`, "+", { COUNT: most }));
+      const found = await answered(client.xRange(stream, toNext(place), "+", { COUNT: most }));
       const last = found.at(-1);
       if (!last) return;
       const began = performance.now();
@@ -196,6 +196,12 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
 }
 
 type StreamEntry = { readonly id: string; readonly message: Readonly<Record<string, string>> };
+
+/** The first id after another one. Redis knows ranges without their first entry since 6.2 only. */
+function toNext(id: string): string {
+  const [time, number = "0"] = id.split("-");
+  return `${time}-${BigInt(number) + 1n}`;
+}
 
 /** Whether the data of an entry has caused the error: it is no JSON, or a value has another type. */
 const isOfData = (error: unknown): boolean =>

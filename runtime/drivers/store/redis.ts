@@ -27,6 +27,7 @@ export interface RedisStoreOptions {
 }
 
 const SCAN_COUNT = 500;
+const TRIM_COUNT = 100;
 /** How long a replica may take to confirm a write: all that is sent later on the connection waits as long. */
 const REPLICA_MS = 1000;
 
@@ -168,6 +169,14 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   /** Gets the client first, as KeyvRedis does, so that calls keep their order. */
   const ask = <T>(command: () => Promise<T>, durability: Durability = "lazy"): Promise<T> =>
     kept(answered(redis.getClient().then(command)), durability);
+  /** Deletes some of the entries before a time; true when more may be left. XTRIM knows times since Redis 6.2 only. */
+  async function trim(stream: string, before: number): Promise<boolean> {
+    if (before <= 0) return false;
+    const old = await ask(() => client.xRange(stream, "-", `${before - 1}`, { COUNT: TRIM_COUNT }));
+    const ids = old.map(({ id }) => id);
+    if (ids.length > 0) await ask(() => client.xDel(stream, ids));
+    return ids.length === TRIM_COUNT;
+  }
   const limiterClient: LimiterClient = {
     get isReady() {
       return client.isReady;
@@ -206,9 +215,8 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     count: async (tallies) =>
       void (await ask(() => client.xAdd(tallyStreamOf(namespace), "*", { e: JSON.stringify(tallies) }))),
     async forget(before, tallyMinute) {
-      await ask(() => client.xTrim(tallyStreamOf(namespace), "MINID", tallyMinute * 60_000));
-      if (before > 0) await ask(() => client.xTrim(bookStreamOf(namespace), "MINID", before));
-      return false;
+      const tallies = await trim(tallyStreamOf(namespace), tallyMinute * 60_000);
+      return (await trim(bookStreamOf(namespace), before)) || tallies;
     },
     async page(prefix, cursor = "0") {
       const found = await ask(() => client.scan(cursor, { MATCH: `${escapeGlob(keyOf(prefix))}*`, COUNT: SCAN_COUNT }));
