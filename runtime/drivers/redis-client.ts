@@ -86,7 +86,10 @@ export function watchConnection(client: WatchedClient, onSilence: (error: Error)
 
 const SENTINEL = "Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches";
 
-/** A Sentinel answers, but keeps nothing. @throws Problem `unavailable` when INFO's section `server` is that of one. */
+/**
+ * A Sentinel answers, but keeps nothing. @throws Problem `unavailable` when INFO's section `server` is that of one: Valkey calls
+ * the mode `server_mode`.
+ */
 export function refuseSentinel(server: string): void {
-  if (/^redis_mode:sentinel$/m.test(server)) throw new Problem("unavailable", SENTINEL, { retryAfter: 5 });
+  if (/^(?:redis|server)_mode:sentinel$/m.test(server)) throw new Problem("unavailable", SENTINEL, { retryAfter: 5 });
 }

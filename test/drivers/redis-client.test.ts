@@ -1,7 +1,7 @@
 import { mock } from "node:test";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
-import { answered, createReconnection } from "../../runtime/drivers/redis-client.ts";
+import { answered, createReconnection, refuseSentinel } from "../../runtime/drivers/redis-client.ts";
 import { openRedisStore } from "../../runtime/drivers/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
@@ -79,6 +79,15 @@ withRedis.describe("a connection to Redis on which nothing is answered any more"
     await proxy.stop();
     await redis.stop();
   });
+});
+
+describe("what a server says of itself", () => {
+  for (const name of ["redis_mode", "server_mode"])
+    it(`tells a Sentinel by ${name}, as ${name.startsWith("redis") ? "Redis" : "Valkey"} calls it`, () => {
+      const toInfo = (mode: string): string => `# Server\r\n${name}:${mode}\r\nos:Linux\r\n`;
+      expect(() => refuseSentinel(toInfo("standalone"))).not.to.throw();
+      expect(() => refuseSentinel(toInfo("sentinel"))).to.throw("Redis runs as a Sentinel");
+    });
 });
 
 describe("a command to Redis", () => {
