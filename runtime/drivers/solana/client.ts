@@ -1,5 +1,6 @@
 import type { Connection, FetchFn } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import { once } from "../../core/once.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
@@ -83,7 +84,10 @@ function fetchFrom({ url: text, timeoutMs = 5000, retries = 2, retryDelayMs = 15
       ...bounds,
     });
     if (!response.ok) throw new Error(`The RPC node answered with status ${response.status}`);
-    return response;
+    const text = await response.text();
+    const code = errorOf(text);
+    if (PASSING.has(code)) throw new Error(`The RPC node answered with the error ${code}`);
+    return new Response(text);
   };
   return (_, init = {}) =>
     repeat(
@@ -91,6 +95,19 @@ function fetchFrom({ url: text, timeoutMs = 5000, retries = 2, retryDelayMs = 15
       () => true,
       { retries, delayMs: retryDelayMs },
     );
+}
+
+/**
+ * JSON-RPC errors that pass, as those that plugins' upstreams know: -32005, the node is behind; -32016, it has not reached
+ * the slot that was asked for; 429. Another node at the same address may answer.
+ */
+const PASSING = new Set<unknown>([-32005, -32016, 429]);
+/** Longer answers are no such errors, and are read once. */
+const LONGEST_ERROR = 4096;
+
+function errorOf(text: string): unknown {
+  const answer = text.length <= LONGEST_ERROR ? tryParseJson(text) : undefined;
+  return isObject(answer) && isObject(answer.error) ? answer.error.code : undefined;
 }
 
 const JSON_BODY = { "content-type": "application/json" };

@@ -108,6 +108,17 @@ describe("a Solana chain", () => {
         expect(inspect(error, { depth: 9, showHidden: true })).not.to.match(/hunter2|secret-key/);
       }
     });
+
+    it("asks again where a node answers that it is behind or busy: another one may be at the same address", async () => {
+      for (const [code, times] of Object.entries({ "-32005": 2, "-32016": 2, "429": 2, "-32009": 1 })) {
+        const asked = (): number => proxy.calls.filter((method) => method === "getSlot").length;
+        const [before, client] = [asked(), open()];
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: Number(code), message: "no" } });
+        proxy.intervene((method) => (method === "getSlot" && asked() === before + 1 ? { status: 200, body } : "pass"));
+        const found = await thrown(client.ask((connection) => connection.getSlot()));
+        expect([asked() - before, typeof found], code).to.deep.equal([times, times > 1 ? "number" : "object"]);
+      }
+    });
   });
 
   describe("'s sender", () => {
