@@ -115,8 +115,10 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
 /** The URL that viem gets and prints in its errors, in place of the real one. */
 const NOWHERE = "http://rpc.invalid";
 
-/** JSON-RPC codes of a node that is overloaded or broken. */
-const NO_ANSWER = new Set([429, -32005, -32007, -32603]);
+/** JSON-RPC codes of a node that is overloaded or broken. -32016: "over rate limit" of Base's public nodes. */
+const NO_ANSWER = new Set([429, -32005, -32007, -32016, -32603]);
+/** The same in words, whatever the code. */
+const TOO_OFTEN = /\brate.?limit|too many requests\b/i;
 /** JSON-RPC codes of a node that lacks the method. */
 const NO_METHOD = new Set([-32601, -32004]);
 /**
@@ -136,7 +138,8 @@ function isSilence(error: unknown, method: string): boolean {
   if (!refusal) return true;
   if (refusal.code === 3 || hasRevertData(refusal.data) || HALTED.some((words) => words.test(refusal.details ?? "")))
     return false;
-  return NO_ANSWER.has(refusal.code) || !(NO_METHOD.has(refusal.code) || JUDGED.has(method));
+  if (NO_ANSWER.has(refusal.code) || TOO_OFTEN.test(refusal.details ?? "")) return true;
+  return !(NO_METHOD.has(refusal.code) || JUDGED.has(method));
 }
 
 interface Refusal {

@@ -19,6 +19,21 @@ describe("the EVM sender", () => {
     expect(sentAt).to.be.closeTo(Date.now(), 60_000);
   });
 
+  for (const method of ["eth_estimateGas", "eth_sendRawTransaction"])
+    it(`asks again where nodes answer to ${method} that they were asked too often`, async () => {
+      const errors = [
+        { code: -32016, message: "over rate limit" },
+        { code: -32090, message: "Too many requests, reason: call rate limit exhausted" },
+      ];
+      const bodies = errors.map((error) => JSON.stringify({ jsonrpc: "2.0", id: 1, error }));
+      stage.proxy.intervene((asked) => {
+        const body = asked === method ? bodies.pop() : undefined;
+        return body === undefined ? "pass" : { status: 200, body };
+      });
+      await open({ rebroadcastMs: 600_000, stuckMs: 600_000 }).send({ to: NOBODY, data: text(1) }, never);
+      expect(await history()).to.have.length(1);
+    });
+
   it("sends 500 at once through drops, gas x 20 and stuck transactions: no gap, no reuse, the cap held", async function () {
     this.timeout(180_000);
     await stage.chain.rpc("evm_setAutomine", [false]);
