@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import PQueue from "p-queue";
@@ -36,23 +36,30 @@ function readInProcess(
   { cpuMs, wallMs }: Required<ReadLimits>,
   signal: AbortSignal,
 ): Promise<DocumentText> {
-  const reader = fork(join(import.meta.dirname, "document-process.ts"), {
-    env: {},
-    execArgv: ["--permission", "--allow-fs-read=*", "--allow-worker"],
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    serialization: "advanced",
-    killSignal: "SIGKILL",
-    signal,
-  });
   const { promise, resolve, reject } = Promise.withResolvers<DocumentText>();
+  const fail = (cause: unknown): void => reject(new Problem("unavailable", "No document can be read now", { cause }));
   const tooLate = setTimeout(() => reject(toBusy()), wallMs);
-  reader.once("message", (read) => resolve(read as DocumentText));
-  reader.once("exit", (status) => reject(new Problem("unparseable-input", explain(status, cpuMs))));
-  reader.on("error", (cause) => reject(new Problem("unavailable", "No document can be read now", { cause })));
-  reader.send({ source, limitBytes: LIMIT_MB * 2 ** 20, limitCpuMs: cpuMs } satisfies ReadTask);
+  let reader: ChildProcess | undefined;
+  try {
+    reader = fork(join(import.meta.dirname, "document-process.ts"), {
+      env: {},
+      execArgv: ["--permission", "--allow-fs-read=*", "--allow-worker"],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      serialization: "advanced",
+      killSignal: "SIGKILL",
+      signal,
+    });
+    reader.once("message", (read) => resolve(read as DocumentText));
+    reader.once("exit", (status) => reject(new Problem("unparseable-input", explain(status, cpuMs))));
+    reader.on("error", fail);
+    reader.send({ source, limitBytes: LIMIT_MB * 2 ** 20, limitCpuMs: cpuMs } satisfies ReadTask);
+  } catch (cause) {
+    fail(cause); // Out of memory or of file descriptors: Node throws, or gives a process that nothing can be sent to.
+  }
   return promise.finally(() => {
     clearTimeout(tooLate);
-    reader.kill("SIGKILL");
+    // A process that did not start has no number, and to kill it would kill this server's group.
+    if (reader?.pid !== undefined) reader.kill("SIGKILL");
   });
 }
 

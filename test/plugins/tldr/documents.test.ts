@@ -1,5 +1,6 @@
-import { fork } from "node:child_process";
+import childProcess, { fork } from "node:child_process";
 import { once } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -49,6 +50,20 @@ low()</pre>${ARTICLE}`);
       "high()\nlow()",
     ]);
   });
+
+  for (const [what, start] of [
+    ["memory", () => expect.fail("spawn ENOMEM")],
+    ["file descriptors", toUnstarted],
+  ] as const)
+    it(`is not blamed where the machine is out of ${what}`, async () => {
+      const { fork } = childProcess;
+      childProcess.fork = start;
+      syncBuiltinESMExports();
+      const work = problemOf(readHtml(toPage(ARTICLE)));
+      childProcess.fork = fork;
+      syncBuiltinESMExports();
+      expect((await work).code).to.equal("unavailable");
+    });
 
   for (const [what, html] of [
     ["<html>, <head> and <body>", `<!doctype html><title>Tides</title><meta charset="utf-8">${ARTICLE}`],
@@ -189,3 +204,11 @@ low()</pre>${ARTICLE}`);
     expect(await good).to.match(/^Tides/);
   });
 });
+
+/** What Node gives when it cannot open the pipes of a process: nothing can be sent to it, and its error comes later. */
+function toUnstarted(): childProcess.ChildProcess {
+  const unstarted = new childProcess.ChildProcess();
+  unstarted.kill = () => expect.fail("it would end the whole group");
+  setImmediate(() => unstarted.emit("error", new Error("spawn EMFILE")));
+  return unstarted;
+}
