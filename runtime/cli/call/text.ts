@@ -131,7 +131,7 @@ export function toFailureText(answer: SellerResponse, receipt?: SettleResponse):
     : [`${status} ${toReason(answer)}`];
   const id = textField(json, "request_id") ?? headers.get("x-request-id");
   const location = headers.get("location");
-  const reason = textField(receipt, "errorReason");
+  const reason = textField(receipt, "errorReason") ?? (status === 402 ? textField(json, "details") : undefined);
   if (reason) lines.push(`Settlement: ${reason}`);
   if (location) lines.push(`It points to ${location}, which was not followed.`);
   if (id) lines.push(`Request id: ${id}`);

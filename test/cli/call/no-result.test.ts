@@ -76,6 +76,13 @@ describe("payphone call, when the seller gives no result,", () => {
     }
   });
 
+  it("says why a settlement failed at a stock server that sends no receipt", async () => {
+    seller.script.answers = [{ status: 402, body: { error: "Settlement failed", details: "insufficient_funds" } }];
+    expect(await lastWords()).to.equal(
+      "payphone: 402 The payment was refused: Settlement failed\nSettlement: insufficient_funds",
+    );
+  });
+
   it("prints a problem's title, detail and request id", async () => {
     const body = { title: "A source failed", detail: "The\u0007 source answered 500", code: "upstream-failed" };
     seller.script.answers = [{ status: 502, body: { ...body, request_id: "r-2" } }];
