@@ -167,15 +167,20 @@ describe("a parameter of an imported operation", () => {
     expect((await manifestOf(dir, "shelf_list")).proxy).to.deep.include({ query: { page: "{page}" } });
   });
 
-  it("is a text with tabs where version 2.0 writes a list so", async () => {
+  it("is a text with tabs, or with other marks in a header, where version 2.0 writes a list so", async () => {
     const list = { name: "tags", in: "query", type: "array", items: { type: "string" }, collectionFormat: "tsv" };
-    const { dir } = await importDocument({ find: { parameters: [list] } }, { openapi: undefined, swagger: "2.0" });
+    const parameters = [list, { ...list, name: "x-ids", in: "header", collectionFormat: "pipes" }];
+    const { dir } = await importDocument({ find: { parameters } }, { openapi: undefined, swagger: "2.0" });
     const { proxy, input } = await manifestOf(dir, "shelf_find");
+    const parts = { query: { tags: "{tags}" }, headers: { "x-ids": "{x_ids}" } };
     expect([proxy, input]).to.deep.equal([
-      { upstream: "shelf", request: "GET /find", query: { tags: "{tags}" }, answer: { wrap: "result" } },
+      { upstream: "shelf", request: "GET /find", ...parts, answer: { wrap: "result" } },
       {
         type: "object",
-        properties: { tags: { type: "string", description: "A list, with a tab between its items." } },
+        properties: {
+          tags: { type: "string", description: "A list, with a tab between its items." },
+          x_ids: { type: "string", description: 'A list, with "|" between its items.' },
+        },
       },
     ]);
   });
@@ -213,7 +218,7 @@ describe("a parameter of an imported operation", () => {
         expect(await faultsOf(dir)).to.deep.equal([]);
       });
 
-    it("is a text, too, where version 2.0 says nothing of how a list is written", async () => {
+    it("is a text, too, where version 2.0 says nothing of how a list or the form itself is written", async () => {
       const formats = { joined: "csv", piped: "pipes", each: "multi", usual: undefined };
       const parameters = Object.entries(formats).map(([name, collectionFormat]) => ({
         ...list,
@@ -221,9 +226,10 @@ describe("a parameter of an imported operation", () => {
         name,
         collectionFormat,
       }));
-      const operation = { method: "post", consumes: ["application/x-www-form-urlencoded"], parameters };
-      const { dir } = await importDocument({ send: operation }, { openapi: undefined, swagger: "2.0" });
-      const { input } = await manifestOf(dir, "shelf_send");
+      const send = { method: "post", consumes: ["application/json"], parameters };
+      const { dir } = await importDocument({ send }, { openapi: undefined, swagger: "2.0" });
+      const { input, proxy } = await manifestOf(dir, "shelf_send");
+      expect(proxy).to.include({ encoding: "form" });
       expect(input)
         .to.have.property("properties")
         .deep.equal({

@@ -123,15 +123,32 @@ function withOwnParameters(document: JsonObject): JsonObject {
     const methods = Object.entries(rest).map(([key, own]) => {
       const isMethod = METHODS.includes(key) && isObject(own);
       if (!isMethod) return [key, own];
-      return [key, { ...own, parameters: mergeParameters(parameters, own.parameters, pointers).map(withFormat) }];
+      const all = mergeParameters(parameters, own.parameters, pointers).map(withFormat);
+      return [key, { ...own, parameters: all, ...toConsumed(all, own.consumes ?? document.consumes) }];
     });
     return Object.fromEntries(methods);
   };
   const withFormat = (own: JsonObject): JsonObject => {
-    if (own.collectionFormat === "tsv") return { ...own, style: "tabDelimited" }; // The conversion drops it: OpenAPI 3 has no such style.
+    const format = String(own.collectionFormat);
+    const isLost = format === "tsv" || /^(?:path|header)$/.test(String(own.in)); // OpenAPI 3 has no such styles.
+    if (isLost && Object.hasOwn(STYLES, format)) return { ...own, style: STYLES[format] };
     const isUnsaid = own.in === "formData" && own.type === "array" && own.collectionFormat === undefined;
     return isUnsaid ? { ...own, collectionFormat: "csv" } : own; // The default, which the conversion ignores.
   };
   const paths = Object.entries(isObject(document.paths) ? document.paths : {});
   return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path, toOwn(item)])) };
+}
+
+const STYLES: Readonly<Record<string, string>> = {
+  pipes: "pipeDelimited",
+  ssv: "spaceDelimited",
+  tsv: "tabDelimited",
+};
+
+/** A form of which the document does not say how it is sent; the conversion would send any as one with files. */
+function toConsumed(parameters: readonly JsonObject[], said: unknown): { readonly consumes?: readonly string[] } {
+  const isForm = parameters.some((own) => own.in === "formData");
+  const isUnsaid = !/form-(?:data|urlencoded)/i.test(JSON.stringify(said ?? ""));
+  const hasFile = parameters.some((own) => own.type === "file");
+  return isForm && isUnsaid && !hasFile ? { consumes: ["application/x-www-form-urlencoded"] } : {};
 }
