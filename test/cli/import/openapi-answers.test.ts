@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { faultsOf, importDocument, importFixture, manifestOf } from "./shop.ts";
 
 describe("the answer of an imported operation", () => {
@@ -27,6 +28,31 @@ describe("the answer of an imported operation", () => {
     const { dir, report } = await importDocument({ save: { method: "put", responses }, look: { responses } });
     expect((await manifestOf(dir, "shelf_save")).proxy).to.deep.include({ charge_on: [200, 201] });
     expect(report).to.match(/^note: good answers of another form .*: shelf_save \(204\)$/m);
+  });
+
+  it("is a text where the document says so, and costs nothing where JSON comes in its place", async () => {
+    const answer = (type: string, schema: object) => ({ responses: { 200: { content: { [type]: { schema } } } } });
+    const operations = {
+      rows: answer("text/csv", {}),
+      feed: answer("application/xml", { type: "object" }),
+      word: answer("text/plain", { type: "string" }),
+      either: answer("text/plain", { type: "object" }),
+    };
+    const { dir } = await importDocument(operations);
+    const shop = await openProxyShop({ files: dir, env: (url) => ({ SHELF_URL: url }) });
+    const buy = async (id: string, body: string, type: string): Promise<unknown> => {
+      shop.source.script({ body, headers: { "content-type": type } });
+      const response = await shop.buy(`/v1/shelf/${id}`, {});
+      return response.ok ? await response.json() : [response.status, shop.rail.moved.size];
+    };
+    try {
+      for (const id of ["rows", "feed", "word"])
+        expect(await buy(id, '{"error":"over quota"}', "application/json"), id).to.deep.equal([502, 0]);
+      expect(await buy("rows", "42\n", "text/csv")).to.deep.equal({ text: "42\n" });
+      expect(await buy("either", '{"a":1}', "text/plain")).to.deep.equal({ text: { a: 1 } });
+    } finally {
+      await shop.close();
+    }
   });
 
   it("is said to be refused where the document's own examples do not fit its schema", async () => {

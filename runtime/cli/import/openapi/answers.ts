@@ -9,7 +9,8 @@ import type { Pointers } from "./pointers.ts";
 export type ResponseBody =
   | { readonly kind: "json"; readonly schema: unknown; readonly examples: readonly unknown[] }
   | { readonly kind: "file"; readonly media: string }
-  | { readonly kind: "text" }
+  /** Where it is sure to be a text, JSON in its place is another answer, such as that of a failure. */
+  | { readonly kind: "text"; readonly isSure: boolean }
   | { readonly kind: "nothing" }
   /** The document does not say. A GET without an answer has nothing to sell. */
   | { readonly kind: "unsaid"; readonly isNeeded: boolean };
@@ -103,7 +104,8 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
     return { body: { kind: "json", schema: media.schema, examples }, ...accept, ...mayStream };
   }
   if (/html/i.test(type)) throw new Refused("it answers with a page in HTML, which is not passed on");
-  if (/^text\/|xml|csv|yaml/i.test(type)) return { body: { kind: "text" }, accept: type };
+  const isSure = /xml|csv/i.test(type) || [schema.type].flat().includes("string");
+  if (/^text\/|xml|csv|yaml/i.test(type)) return { body: { kind: "text", isSure }, accept: type };
   return { body: { kind: "file", media: (type.split(";")[0] ?? type).trim().toLowerCase() }, accept: type };
 }
 

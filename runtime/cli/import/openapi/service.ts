@@ -124,7 +124,7 @@ function toAnswerSide(
     const said = { description: "What the API answers: its document does not say." };
     return inField("answer", said, body.isNeeded ? ["answer"] : []);
   }
-  if (body.kind === "text") return inField("text", described);
+  if (body.kind === "text") return inField("text", { ...(body.isSure && { type: "string" }), ...described });
   const file = book.fileOf(body.schema, "output");
   if (file !== undefined) return { output: file };
   if (body.schema === undefined) return inField("result", described);
