@@ -70,7 +70,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
       let refused: VerifyResponse | undefined;
       let foreign: VerifyResponse | undefined;
       for (const { member, bound } of candidates(offer, signal, deadlines.verify)) {
-        const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
+        const tried = await member.ask(({ verify }) => verify(payment, offer, bound()));
         if ("answer" in tried) {
           const verdict = tried.answer;
           if (!verdict.isValid && hasForeignFeePayer(verdict.invalidReason)) {
@@ -96,7 +96,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
       for (const { member, bound } of candidates(offer, signal, deadlines.settle, takers.get(payment))) {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
         if (shown) return shown;
-        const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
+        const tried = await member.ask(({ settle }) => settle(payment, offer, bound(), { isAgain }));
         if ("answer" in tried && !tried.answer.success && hasForeignFeePayer(tried.answer.errorReason)) {
           foreign = { ...tried.answer, by: member.name };
           continue;
@@ -213,21 +213,6 @@ interface Candidate {
   readonly member: FacilitatorMember;
   /** Starts the timeout. */
   readonly bound: () => AbortSignal;
-}
-
-/** Asks one facilitator, and notes whether it answered. */
-async function attempt<T>(
-  member: FacilitatorMember,
-  ask: (facilitator: Facilitator) => Promise<T>,
-): Promise<{ readonly answer: T } | { readonly failure: unknown }> {
-  try {
-    const answer = await ask(member.facilitator);
-    member.noteAnswer();
-    return { answer };
-  } catch (failure) {
-    member.noteOutage(failure);
-    return { failure };
-  }
 }
 
 function isUnsent(error: unknown): boolean {

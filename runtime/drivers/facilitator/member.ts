@@ -7,10 +7,8 @@ export interface FacilitatorMember {
   readonly name: string;
   readonly facilitator: Facilitator;
   isUp(): boolean;
-  /** Records that it has answered a call. */
-  noteAnswer(): void;
-  /** Records an outage: others are asked first until it answers again; background checks find that out. */
-  noteOutage(error: unknown): void;
+  /** Asks it. After an outage others are asked first until it answers again; background checks find that out. */
+  ask<T>(work: (facilitator: Facilitator) => Promise<T>): Promise<Asked<T>>;
   /** Reads the kinds of payments that it accepts, and notes its fee payers. */
   supported(signal: AbortSignal): Promise<readonly SupportedKind[]>;
   /** Whether it has ever named this fee payer (x402 `exact` on Solana, `extra.feePayer`); only it can sign for it. */
@@ -19,6 +17,9 @@ export interface FacilitatorMember {
   watch(listener: () => void): void;
   close(): void;
 }
+
+/** What it has answered, or why it has not. */
+export type Asked<T> = { readonly answer: T } | { readonly failure: unknown };
 
 export interface MemberOptions {
   readonly name: string;
@@ -56,15 +57,19 @@ export function createMember({ name, facilitator, log, restMs = 2000 }: MemberOp
     name,
     facilitator,
     isUp: () => isUp,
-    noteAnswer() {
-      outages = 0;
-      comeBack();
-    },
-    noteOutage(error) {
-      outages += 1;
-      if (isUp) log.warn("facilitator.passed-over", { facilitator: name, error });
-      turn(false);
-      rest();
+    async ask(work) {
+      try {
+        const answer = await work(member.facilitator);
+        outages = 0;
+        comeBack();
+        return { answer };
+      } catch (failure) {
+        outages += 1;
+        if (isUp) log.warn("facilitator.passed-over", { facilitator: name, error: failure });
+        turn(false);
+        rest();
+        return { failure };
+      }
     },
     async supported(signal) {
       const kinds = await facilitator.supported(AbortSignal.any([signal, patience()]));

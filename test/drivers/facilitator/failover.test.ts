@@ -104,7 +104,7 @@ describe("several facilitators", () => {
     const mute = { ...members[0]?.facilitator, verify: (_p: unknown, _o: unknown, s: AbortSignal) => silent(s) };
     Object.assign(members[0] ?? {}, { facilitator: { ...mute, settle: mute.verify } });
     expect(await failover.verify(PAYMENT, OFFER, new AbortController().signal)).to.deep.equal({ isValid: true });
-    members[0]?.noteAnswer();
+    await members[0]?.ask(async () => {});
     expect(await settle()).to.deep.equal({ ...SETTLED, by: "two" });
     expect(asked).to.deep.equal(["two verify", "chain", "two settle"]);
   });
