@@ -1,4 +1,4 @@
-import type { Hex, Treasury } from "../../api/capabilities.ts";
+import type { Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
@@ -13,11 +13,18 @@ import type {
 import type { EvmClient } from "../evm/client.ts";
 import type { EvmSender, EvmSubmission } from "../evm/sender.ts";
 import { checkLine, tooDear } from "../evm/sender-chain.ts";
-import type { EvmInclusion } from "../evm/sender-signer.ts";
 import { createCoverage } from "./coverage.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";
 import { createGasBudget, isLate } from "./gas-budget.ts";
+import {
+  judgeSettlement,
+  outcomeUnknown,
+  toDeclinedRefusal,
+  toInvalid,
+  tokensWordsIn,
+  toRevertRefusal,
+} from "./local-answers.ts";
 import { type LocalPayment, openScheme } from "./local-scheme.ts";
 import { type Declined, NO_MORE_WALLETS, type Trace } from "./local-signer.ts";
 import { checkToken, type TokenFacts } from "./local-token.ts";
@@ -100,7 +107,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     const of = { payer, network };
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(confirmationMs)]);
     const inclusion = await submission.included(bounded).catch((cause: unknown) => {
-      throw unknown(of, cause, submission.hash);
+      throw outcomeUnknown(of, cause, submission.hash);
     });
     if (inclusion.status === "success") return { success: true, payer, network, transaction: inclusion.hash };
     const code = await client.ask((chain) => chain.getCode({ address: payer }), signal).catch(() => undefined);
@@ -109,7 +116,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       .ask((chain) => isLate(chain, inclusion, payload.authorization.validBefore), signal)
       .then((late) => budget.lose(late ? undefined : { address: payer.toLowerCase(), isContract }, inclusion))
       .catch((cause: unknown) => {
-        throw unknown(of, cause, submission.hash);
+        throw outcomeUnknown(of, cause, submission.hash);
       });
     return toRevertRefusal(of, inclusion);
   }
@@ -150,7 +157,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         );
       });
       isShort = false;
-      return { ...verdict, ...(invalidMessage !== undefined && { invalidMessage: toSentence(invalidMessage) }) };
+      return { ...verdict, ...(invalidMessage !== undefined && { invalidMessage: tokensWordsIn(invalidMessage) }) };
     },
 
     async settle(payment, offer, signal) {
@@ -158,7 +165,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       if (!narrowed) return { success: false, errorReason: "invalid_payload", transaction: "", network };
       const of = { payer: narrowed.payload.authorization.from, network };
       const earlier = await sender.find(narrowed.authorization, signal).catch((cause: unknown) => {
-        throw unknown(of, cause);
+        throw outcomeUnknown(of, cause);
       });
       if (earlier) return follow(earlier, narrowed, signal);
       const trace: Trace = {};
@@ -167,7 +174,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         return isDeclined(opened) ? toDeclinedRefusal(of, opened) : opened.settle();
       }, signal);
       const answer = await work.catch((cause: unknown) => ({ cause }));
-      return judge(answer, trace, of);
+      return judgeSettlement(answer, trace, of);
     },
 
     watch: (listener) => void listeners.push(listener),
@@ -188,61 +195,3 @@ const unavailable = (detail: string, cause?: unknown): Problem =>
   new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
 
 const isDeclined = (opened: object): opened is Declined => "reason" in opened;
-
-const toInvalid = ({ reason, message }: Declined, payer: Hex): VerifyResponse => ({
-  isValid: false,
-  invalidReason: reason,
-  invalidMessage: message,
-  payer,
-});
-
-/** The SDK's answer, corrected by the trace. @throws Problem `settlement-unknown` when the money may have moved. */
-function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trace, of: Of): SettleResponse {
-  const transaction = trace.inclusion?.hash ?? trace.submission?.hash;
-  if ("cause" in answer) throw unknown(of, answer.cause, transaction);
-  if (answer.success) return { ...answer, transaction: transaction ?? answer.transaction };
-  if (trace.declined) return toDeclinedRefusal(of, trace.declined);
-  if (trace.failure !== undefined) throw unknown(of, trace.failure);
-  if (trace.inclusion?.status === "reverted") return toRevertRefusal(of, trace.inclusion);
-  // The authorization was used before, perhaps by an earlier attempt of ours: the chain will tell.
-  if (trace.inclusion || answer.errorReason === USED) throw unknown(of, answer, transaction);
-  const { errorMessage, ...refusal } = answer;
-  if (trace.submission) return { ...refusal, errorReason: "settlement_pending", transaction: trace.submission.hash };
-  const isUnsent = refusal.errorReason === FAILED; // The estimate has refused it: the SDK cannot tell that from a lost answer.
-  const reason = isUnsent && { errorReason: SIMULATED };
-  return { ...refusal, ...reason, ...(errorMessage !== undefined && { errorMessage: toSentence(errorMessage) }) };
-}
-
-/** The refusal of a reverted payment; without a transaction, since nothing has moved. */
-const toRevertRefusal = (of: Of, { hash }: EvmInclusion): SettleResponse => ({
-  ...of,
-  success: false,
-  errorReason: REVERTED,
-  errorMessage: `The transaction ${hash} was reverted; sign a new payment`,
-  transaction: "",
-});
-
-const toDeclinedRefusal = (of: Of, { reason, message }: Declined): SettleResponse => ({
-  ...of,
-  success: false,
-  errorReason: reason,
-  errorMessage: message,
-  transaction: "",
-});
-
-/** The first two lines of viem's message contain the token's own words; the rest describes the request. */
-const toSentence = (message: string): string => message.split("\n", 2).join(" ").trim();
-
-type Of = Pick<SettleResponse, "network"> & { readonly payer: string };
-
-const USED = "invalid_exact_evm_nonce_already_used";
-const REVERTED = "invalid_exact_evm_transaction_reverted";
-const FAILED = "invalid_exact_evm_transaction_failed";
-const SIMULATED = "invalid_exact_evm_transaction_simulation_failed";
-
-function unknown({ network, payer }: Of, cause: unknown, transaction?: string): Problem {
-  const detail = `What became of a payment of ${payer} on ${network} is not known yet`;
-  return new Problem("settlement-unknown", transaction ? `${detail}; see transaction ${transaction}` : detail, {
-    cause,
-  });
-}
