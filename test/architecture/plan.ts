@@ -125,7 +125,7 @@ export const HOMES: readonly [word: RegExp, home: RegExp][] = [
   [/^import (?!type )[^;]*\bfrom "node:https?"/m, /^runtime\/sandbox\//],
   [/\.\.\.\{/, /^$/], // Properties that stand on lines of their own are found.
   // A computed `import(…)` loads code that nobody listed: only the loader and the sandbox's entrance may.
-  [/\bimport\((?!")/, /^runtime\/cli\/set\/load\.ts$/],
+  [/\bimport\((?!")/, /^runtime\/cli\/set\/load-plugins\.ts$/],
 ];
 
 /** Files have fewer lines than this. */

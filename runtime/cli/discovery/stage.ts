@@ -8,7 +8,8 @@ import { createApp } from "../../server/app.ts";
 import { openServer } from "../../server/listen.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { loadDocuments } from "../serve/assets.ts";
-import type { LoadedPlugins, ManifestSet } from "../set/load.ts";
+import type { ManifestSet } from "../set/load.ts";
+import type { LoadedPlugins } from "../set/load-plugins.ts";
 
 /** A set served on a loopback port as if all its rails were up. It cannot take payments. */
 export interface Stage {

@@ -2,7 +2,8 @@ import { Problem } from "../../api/problem.ts";
 import { byPlace, type Fault, faultAt, toFaultLine } from "../../core/set/faults.ts";
 import { splitHandler } from "../../core/set/plugins.ts";
 import { silentLog } from "../../core/silent-log.ts";
-import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
+import { loadSet, type ManifestSet } from "./load.ts";
+import { type Lent, loadPlugins } from "./load-plugins.ts";
 import { explain, placeOf } from "./plugin-faults.ts";
 import { collectRejections, type LeftRejection } from "./watch-exit.ts";
 

@@ -109,7 +109,7 @@ export default definePlugin("toss", () => {
   it("places no fault of a plugin in payphone itself, which may be in the shop's folder", () => {
     const late = new Error("its import has not ended");
     const at = (...files: readonly string[]): string[] => files.map((file) => `    at ${join(ROOT, file)}:7:9`);
-    const frames = at("runtime/cli/set/load.ts", "runtime/core/time/deadline.ts");
+    const frames = at("runtime/cli/set/load-plugins.ts", "runtime/core/time/deadline.ts");
     late.stack = [late.message, ...frames].join("\n");
     expect(placeOf(late, ROOT)).to.equal(undefined);
     late.stack = [late.message, ...frames, ...at("node_modules/dice/index.js")].join("\n");
