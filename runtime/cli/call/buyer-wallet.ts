@@ -3,8 +3,9 @@ import { networkInterfaces } from "node:os";
 import { Problem } from "../../api/problem.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { Config } from "../config/config.ts";
+import { EVM_KEY, SOLANA_KEY } from "../config/key-values.ts";
 import { createReader } from "../config/reader.ts";
-import { EVM_KEY, SOLANA_KEY, type ValueFormat, WEB_URL } from "../config/values.ts";
+import { type ValueFormat, WEB_URL } from "../config/values.ts";
 import { ask, field, textField } from "./http.ts";
 
 /** The buyer's keys, and the RPC URLs of the chains. */

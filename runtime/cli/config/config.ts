@@ -5,6 +5,7 @@ import { parseEnv } from "node:util";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
+import * as keys from "./key-values.ts";
 import { createReader, type Env, type Reader } from "./reader.ts";
 import { findOpenQuote, findStrayLines } from "./stray-lines.ts";
 import * as shapes from "./values.ts";
@@ -99,7 +100,7 @@ export function examineConfig(
     admin: {
       port: value("ADMIN_PORT", shapes.PORT),
       host: value("ADMIN_HOST", shapes.HOST) ?? "127.0.0.1",
-      token: secret("ADMIN_TOKEN", shapes.ADMIN_TOKEN),
+      token: secret("ADMIN_TOKEN", keys.ADMIN_TOKEN),
       login: readLogin(reader),
     },
     anvilBin: value("ANVIL_BIN", ONE_LINE),
@@ -107,7 +108,7 @@ export function examineConfig(
     facilitator: readFacilitator(reader),
     llm: readLlm(reader),
     collector: readCollector(reader),
-    identityKeys: secret("A2A_IDENTITY_KEY", shapes.IDENTITY_KEYS),
+    identityKeys: secret("A2A_IDENTITY_KEY", keys.IDENTITY_KEYS),
     buyer: readKeys("BUYER", reader),
     sellerUrl: value("PAYPHONE_URL", shapes.BASE_URL) ?? "http://127.0.0.1:4021",
   };
@@ -182,8 +183,8 @@ export const loadConfig = (): Config => readConfig(loadEnv());
 
 function readKeys(owner: "TREASURY" | "BUYER", { secret }: Reader): Keys {
   return {
-    evmKey: secret(`${owner}_EVM_KEY`, shapes.EVM_KEY),
-    solanaKey: secret(`${owner}_SOLANA_KEY`, shapes.SOLANA_KEY),
+    evmKey: secret(`${owner}_EVM_KEY`, keys.EVM_KEY),
+    solanaKey: secret(`${owner}_SOLANA_KEY`, keys.SOLANA_KEY),
   };
 }
 
@@ -198,8 +199,8 @@ function readLogin({ fault, isSet, value }: Reader): Config["admin"]["login"] {
 }
 
 function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facilitator"] {
-  const keyId = value("CDP_API_KEY_ID", shapes.CDP_KEY_ID);
-  const keySecret = secret("CDP_API_KEY_SECRET", shapes.CDP_KEY_SECRET);
+  const keyId = value("CDP_API_KEY_ID", keys.CDP_KEY_ID);
+  const keySecret = secret("CDP_API_KEY_SECRET", keys.CDP_KEY_SECRET);
   const [has, lacks] = isSet("CDP_API_KEY_ID") ? ["ID", "SECRET"] : ["SECRET", "ID"];
   if (isSet(`CDP_API_KEY_${has}`) && !isSet(`CDP_API_KEY_${lacks}`))
     fault(`CDP_API_KEY_${has} is set without CDP_API_KEY_${lacks}: set both or neither`);
@@ -229,7 +230,7 @@ function readLlm({ fault, text, value, secret }: Reader): LlmEndpoint | undefine
   const baseUrl = value("LLM_BASE_URL", shapes.WEB_URL);
   const model = value("LLM_MODEL", ONE_LINE);
   const fallbackModel = value("LLM_FALLBACK_MODEL", ONE_LINE);
-  const rest = { apiKey: secret("LLM_API_KEY", shapes.TOKEN), fallbackModel };
+  const rest = { apiKey: secret("LLM_API_KEY", keys.TOKEN), fallbackModel };
   if (text("LLM_BASE_URL") && !text("LLM_MODEL")) fault("LLM_BASE_URL is set without LLM_MODEL: name the model to ask");
   if (text("LLM_MODEL") && !text("LLM_BASE_URL"))
     fault("LLM_MODEL is set without LLM_BASE_URL: set the endpoint, like https://api.openai.com/v1");

@@ -4,8 +4,9 @@ import { CREDENTIAL } from "../../core/proxy/credential.ts";
 import { type KeyManifest, keysOf, type Manifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
+import { LOGIN, TOKEN } from "./key-values.ts";
 import { createReader } from "./reader.ts";
-import { HEADERS, LOGIN, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
+import { HEADERS, type ValueFormat, WEB_URL } from "./values.ts";
 import { webhookVariables } from "./webhooks.ts";
 
 /** The parts of a set that name secrets. */
