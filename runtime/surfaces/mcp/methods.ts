@@ -27,6 +27,8 @@ export interface CallContext {
   readonly version1: boolean;
   /** A wallet's proof for signing in. */
   readonly signIn: string | object | undefined;
+  /** The exchange between peers that the call belongs to. */
+  readonly exchange?: string | undefined;
   readonly requestId: string;
   /** The size of the message. */
   readonly bytes: number;

@@ -1,5 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { tryParseJson } from "../../core/json.ts";
+import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { isJsonBody, type RequestHeaders, readHeader } from "../http/headers.ts";
 import { type BroughtPayment, readPaymentHeaders, readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
@@ -105,6 +106,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
       payment: payment?.value,
       version1: version1 || (payment?.legacy ?? false),
       signIn: metaSignInOf(message.params) ?? readSignInHeader(headers),
+      exchange: toExchangeId(readHeader(headers, "x-a2a-exchange")),
       requestId,
       signal,
       bytes,

@@ -46,7 +46,7 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
       const service = byName.get(call.name);
       if (!service)
         return protocolError(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
-      const { args, payment, signIn, requestId, signal, bytes, json, version, write } = call;
+      const { args, payment, signIn, exchange, requestId, signal, bytes, json, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const, json: () => json });
       try {
         checkMessageBytes(service, bytes);
@@ -58,6 +58,7 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
           resource: endpoint,
           networks,
           signal,
+          exchange,
           door: "mcp",
         });
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };

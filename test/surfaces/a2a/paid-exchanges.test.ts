@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
+import { toDoorRequest } from "../../support/door-request.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BASE_URL, type Door } from "./served/support/door.ts";
 import { type ExchangeStage, isSigned, openExchanges } from "./served/support/exchange.ts";
@@ -70,6 +72,22 @@ describe("an exchange between peers that was paid for", () => {
     expect(task.status.state).to.equal("completed");
     const { observed_settlement } = (await receipt({ exchange_id: yen })).result;
     expect(observed_settlement).to.include({ network: "eip155:137", amount: "100000000000000000" });
+  });
+
+  it("has it when the call came over MCP", async () => {
+    const { exchange_id } = (await quote()).result;
+    const { services, site, invoke } = door;
+    const mcp = createMcp({ services, site, invoke, schemas: new Map(), baseUrl: BASE_URL, loopback: false });
+    const headers = { host: "payphone.test", "content-type": "application/json", "x-a2a-exchange": exchange_id };
+    const call = async (meta: object): Promise<Loose> => {
+      const params = { name: "roll", arguments: { low: 1, high: 6 }, _meta: meta };
+      const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      return JSON.parse((await mcp.handle(toDoorRequest(message, { headers }))).body ?? "").result;
+    };
+    const { accepts, resource } = (await call({}))._meta["x402/error"];
+    const paid = await call({ "x402/payment": door.pay({ accepts, resource }) });
+    const { observed_settlement } = (await receipt({ exchange_id })).result;
+    expect(observed_settlement.transaction).to.equal(paid._meta["x402/payment-response"].transaction);
   });
 
   it("has nothing of a call of another skill, at another price, or without an exchange", async () => {
