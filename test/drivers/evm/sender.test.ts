@@ -34,6 +34,14 @@ describe("the EVM sender", () => {
       expect(await history()).to.have.length(1);
     });
 
+  it("sends also on a node that has no method for tips, by the code of JSON-RPC and by that of EIP-1474", async () => {
+    for (const code of [-32601, -32004]) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code, message: "no such method" } });
+      stage.proxy.intervene((method) => (method === "eth_maxPriorityFeePerGas" ? { status: 200, body } : "pass"));
+      expect(await open().send({ to: NOBODY }, never), String(code)).to.include({ status: "success" });
+    }
+  });
+
   it("sends 500 at once through drops, gas x 20 and stuck transactions: no gap, no reuse, the cap held", async function () {
     this.timeout(180_000);
     await stage.chain.rpc("evm_setAutomine", [false]);
