@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { toFees, toRaisedFees } from "../../../runtime/drivers/evm/sender-fees.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
 
@@ -53,5 +54,17 @@ describe("the EVM sender", () => {
     await waiting;
     const [sent] = await history();
     expect(sent!.maxFeePerGas * sent!.gas <= feeCapWei).to.equal(true);
+  });
+});
+
+describe("the fees of the treasury's transactions", () => {
+  it("leave room for the tip below the cap", () => {
+    expect(toFees({ baseFee: 90n, tip: 10n }, 100n)).to.deep.equal({ maxFeePerGas: 100n, maxPriorityFeePerGas: 10n });
+    expect(toFees({ baseFee: 90n, tip: 11n }, 100n)).to.equal(undefined);
+  });
+
+  it("rise by more than an eighth for a replacement, also the smallest", () => {
+    const raised = toRaisedFees({ maxFeePerGas: 8n, maxPriorityFeePerGas: 1n }, { baseFee: 0n, tip: 0n }, 100n);
+    expect(raised).to.deep.equal({ maxFeePerGas: 10n, maxPriorityFeePerGas: 2n });
   });
 });
