@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock, Log } from "../../../api/capabilities.ts";
+import { unlessDamaged } from "../../../core/damage.ts";
+import { isObject } from "../../../core/json.ts";
 import type { Store } from "../../../core/store.ts";
 
 /** A process that sells from a store. */
@@ -66,9 +68,15 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
   async function readOthers(): Promise<readonly Presence[]> {
     const found: Presence[] = [];
     for await (const name of store.keys(PREFIX)) {
-      const presence = name === key ? undefined : await store.get<Presence>(name);
-      if (presence) found.push(presence);
+      const presence = name === key ? undefined : await store.get<unknown>(name).catch(unlessDamaged);
+      if (isPresence(presence)) found.push(presence);
     }
     return found;
   }
 }
+
+/** Another version may write others. */
+const isPresence = (record: unknown): record is Presence =>
+  isObject(record) &&
+  typeof record.pid === "number" &&
+  ["host", "version", "set", "url", "since"].every((name) => typeof record[name] === "string");
