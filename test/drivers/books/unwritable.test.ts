@@ -89,7 +89,7 @@ withRedis.describe("a book in a Redis that takes no writes", () => {
   after(() => redis?.stop());
 
   for (const [setting, value] of [
-    ["maxmemory", "1mb"],
+    ["maxmemory", "1"],
     ["min-replicas-to-write", "1"],
   ] as const)
     it(`is read to its last sale: ${setting} ${value}`, async () => {
