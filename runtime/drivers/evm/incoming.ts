@@ -51,7 +51,8 @@ async function read(chain: PublicClient, { asset, payTo }: IncomingQuery): Promi
       const next = events[at + 1]; // FiatToken emits AuthorizationUsed directly before its Transfer.
       if (event.eventName !== "AuthorizationUsed" || next?.eventName !== "Transfer") return [];
       const { authorizer: from, nonce } = event.args;
-      return isAddressEqual(next.args.to, to) ? [{ from, nonce, transaction }] : [];
+      const isPaid = isAddressEqual(next.args.to, to) && next.args.value > 0n; // Anybody can authorize nothing.
+      return isPaid ? [{ from, nonce, transaction }] : [];
     });
   });
 }

@@ -106,6 +106,7 @@ async function readTransfers(
   const found: Transfer[] = [];
   for (const { transactionHash: transaction, args, blockNumber } of logs) {
     const { from = null, to = "", value = 0n } = args;
+    if (value === 0n) continue; // Anybody can send nothing, even by an authorization.
     found.push({ transaction, from, to, amount: value, at: await timeOf(blockNumber) });
   }
   return found;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { encodeEventTopics, type Hex, type PublicClient, toHex } from "viem";
+import { readIncoming } from "../../../runtime/drivers/evm/incoming.ts";
 import { EIP3009_ABI } from "../../../runtime/drivers/evm/token-abi.ts";
 import { createEvmTransfers } from "../../../runtime/drivers/evm/transfers.ts";
 
@@ -17,6 +18,8 @@ describe("the transfers of a token on an EVM chain", () => {
   let receipt: object;
   /** The oldest block that the node has. */
   let oldest: bigint;
+  /** What each transfer moves. */
+  let moved: bigint;
   const chain = {
     getBlockNumber: async () => 9000n,
     async getBlock({ blockNumber }: { blockNumber: bigint }) {
@@ -29,7 +32,7 @@ describe("the transfers of a token on an EVM chain", () => {
       ranges.push(`${fromBlock}-${toBlock}`);
       const found = [...mined].filter(([block]) => block >= fromBlock && block <= toBlock);
       const both = [...found, ...found.map(([block]) => [block, "9"] as const)]; // Each block has a second one.
-      const args = { from: TOKEN, to: SELLER, value: 1n };
+      const args = { from: TOKEN, to: SELLER, value: moved };
       return both.map(([blockNumber, digit]) => ({ transactionHash: hashOf(digit), args, blockNumber }));
     },
   } as unknown as PublicClient;
@@ -41,9 +44,9 @@ describe("the transfers of a token on an EVM chain", () => {
   };
 
   /** An event of a receipt. */
-  const toTransfer = (to: Hex = SELLER, address: Hex = TOKEN): object => {
+  const toTransfer = (to: Hex = SELLER, address: Hex = TOKEN, value = 7n): object => {
     const topics = encodeEventTopics({ abi: EIP3009_ABI, eventName: "Transfer", args: { from: TOKEN, to } });
-    return { address, topics, data: toHex(7n, { size: 32 }) };
+    return { address, topics, data: toHex(value, { size: 32 }) };
   };
 
   beforeEach(() => {
@@ -52,13 +55,18 @@ describe("the transfers of a token on an EVM chain", () => {
       [20n, "b"],
       [21n, "c"],
     ]);
-    [ranges, widest, receipt, oldest] = [[], 10_000n, {}, 0n];
+    [ranges, widest, receipt, oldest, moved] = [[], 10_000n, {}, 0n, 1n];
   });
 
   it("are those of a span, its first moment included and its last not", async () => {
     expect(await read(10, 20)).to.equal("a9");
     expect(await read(11, 21)).to.equal("b9");
     expect(ranges).to.deep.equal(["10-19", "11-20"]);
+  });
+
+  it("are none where nothing was moved: strangers send such to any address", async () => {
+    moved = 0n;
+    expect(await read(10, 22)).to.equal("");
   });
 
   it("are read from a node that has no old blocks any more, where the span is recent", async () => {
@@ -100,6 +108,24 @@ describe("the transfers of a token on an EVM chain", () => {
     for (const address of [TOKEN, SELLER]) {
       receipt = { logs: [{ address, data: "0x", topics: [...TOPICS.slice(0, 1), hashOf("0"), hashOf("6")] }] };
       expect(await transfers.isPayment(hashOf("b"))).to.equal(address === TOKEN);
+    }
+  });
+
+  it("that come by an authorization are payments to an address, unless they move nothing", async () => {
+    mined = new Map([[8900n, "d"]]);
+    const args = { authorizer: TOKEN, nonce: hashOf("6") };
+    const used = {
+      address: TOKEN,
+      data: "0x",
+      topics: encodeEventTopics({ abi: EIP3009_ABI, eventName: "AuthorizationUsed", args }),
+    };
+    const read = () => readIncoming(client, { asset: TOKEN, payTo: SELLER }, new AbortController().signal);
+    for (const [value, payments] of [
+      [7n, 2],
+      [0n, 0],
+    ] as const) {
+      receipt = { transactionHash: hashOf("d"), logs: [used, toTransfer(SELLER, TOKEN, value)] };
+      expect(await read(), `${value}`).to.have.length(payments);
     }
   });
 });
