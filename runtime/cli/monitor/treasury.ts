@@ -36,15 +36,20 @@ export function feeAccounts(
 ): readonly FeeAccount[] {
   const { rails, refunds } = site;
   const anchors = capabilities.has("anchor") && rails.some(({ id }) => id === ANCHOR_RAILS.base);
-  return rails.flatMap((rail) => {
+  const sending = rails.filter((rail) => {
     const isAnchored = anchors && (rail.id === ANCHOR_RAILS.base || rail.id === ANCHOR_RAILS.solana);
-    const sends = isInProcess(rail, site) || rail.id === refunds?.rail || isAnchored;
-    if (!sends || (!isEvm(rail) && !isAnchored)) return [];
-    return [isEvm(rail) ? toEvmAccount(config, rail) : toSolanaAccount(config, rail)];
+    return isAnchored || (isEvm(rail) && (isInProcess(rail, site) || rail.id === refunds?.rail));
   });
+  // One for each network, however many of its rails send.
+  const firsts = sending.filter(({ network }, at) => sending.findIndex((rail) => rail.network === network) === at);
+  return firsts.map((rail) => (isEvm(rail) ? toEvmAccount(config, rail, rails) : toSolanaAccount(config, rail)));
 }
 
-function toEvmAccount(config: Config, rail: RailManifest): FeeAccount {
+/** @param rails of the site: those of a network share the highest fee that one of them allows */
+function toEvmAccount(config: Config, rail: RailManifest, rails: readonly RailManifest[]): FeeAccount {
+  const fees = rails
+    .filter(({ network }) => network === rail.network)
+    .map(({ max_fee = "0.001" }) => toAtomic(max_fee, 18));
   const treasury = createTreasury(config.treasury);
   const client = createEvmClient({
     url: railVariables(config, rail).rpc,
@@ -53,7 +58,7 @@ function toEvmAccount(config: Config, rail: RailManifest): FeeAccount {
   return {
     rail,
     decimals: 18,
-    least: toAtomic(rail.max_fee ?? "0.001", 18) * TRANSACTIONS,
+    least: fees.reduce((most, fee) => (fee > most ? fee : most)) * TRANSACTIONS,
     async read(signal) {
       const address = await treasury.evmAddress();
       const balance = await client.ask((chain) => chain.getBalance({ address: address as Hex }), signal);

@@ -1,8 +1,11 @@
 import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "../../../runtime/cli/monitor/state.ts";
+import { feeAccounts } from "../../../runtime/cli/monitor/treasury.ts";
 import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
+import { rail, site } from "../../support/chains/chains.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -80,5 +83,19 @@ describe("the state that the pages and /metrics show", () => {
     expect(await owed()).to.equal(0);
     await time.pass(1000);
     expect(await owed()).to.equal(1);
+  });
+});
+
+describe("the treasury's accounts for fees", () => {
+  it("are one for each network, and hold enough for the highest fee that one of its rails allows", () => {
+    const { max_fee: _, ...cheap } = rail("polygon");
+    const other = { ...cheap, id: "polygon-usdc", asset: `0x${"3c".repeat(20)}` };
+    for (const rails of [
+      [rail("polygon"), other],
+      [other, rail("polygon")],
+    ]) {
+      const accounts = feeAccounts(readConfig({}), { ...site, rails }, new Set());
+      expect(accounts.map(({ least }) => least)).to.deep.equal([20n * 10n ** 18n]);
+    }
   });
 });
