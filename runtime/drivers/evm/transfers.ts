@@ -16,7 +16,8 @@ export interface EvmTransfersOptions {
 
 /** How many blocks one query spans at first; halved when the node refuses that many. */
 const CHUNK_BLOCKS = 2000n;
-const SMALLEST_CHUNK = 100n;
+/** A node that refuses fewer blocks has another problem: the free plans of two large providers allow 5 and 10. */
+const SMALLEST_CHUNK = 5n;
 const HASH = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
