@@ -95,14 +95,22 @@ describe("the answer of an imported operation", () => {
 
   it("must be there for a GET, also where the document says nothing of it: that is told", async () => {
     const responses = { 200: { description: "Success" } };
-    const { dir, report } = await importDocument({ read: { responses }, save: { method: "post", responses } });
+    const json = (schema: object) => ({ responses: { 200: { content: { "application/json": { schema } } } } });
+    const told = { type: "object", additionalProperties: { type: "number" } };
+    const { dir, report } = await importDocument({
+      read: { responses },
+      save: { method: "post", responses },
+      open: { method: "post", ...json({ type: "object", description: "Whatever there is." }) },
+      rates: json(told),
+      list: json({ type: "array" }),
+    });
     const said = {
       type: "object",
       properties: { answer: { description: "What the API answers: its document does not say." } },
     };
     expect((await manifestOf(dir, "shelf_read")).output).to.deep.equal({ ...said, required: ["answer"] });
     expect((await manifestOf(dir, "shelf_save")).output).to.deep.equal(said);
-    expect(report).to.match(/^note: the document does not say what these answer, .*: shelf_read$/m);
+    expect(report).to.match(/^note: the document does not say what these answer, .*: shelf_read, shelf_open$/m);
   });
 
   it("may come as a stream, which does not fit the JSON that is sold: that is said", async () => {

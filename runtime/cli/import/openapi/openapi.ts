@@ -20,7 +20,7 @@ import type { ReadDocument } from "./read-document.ts";
 import { readRequestBody } from "./request-body.ts";
 import { createSchemaBook, type SchemaBook } from "./schema-book.ts";
 import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
-import { credentialFields, failureFields } from "./telling-fields.ts";
+import { credentialFields, failureFields, isUntold } from "./telling-fields.ts";
 import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
 
 export interface OpenApiImport {
@@ -199,7 +199,7 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
         `POST may leave traces, so it is paid first: ${ids}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
     ),
     ...noteOf(
-      idsOf(({ answer: { body } }) => body.kind === "unsaid" && body.isNeeded),
+      idsOf(({ answer }) => isUntold(answer, pointers)),
       (ids) => `the document does not say what these answer, and any answer is sold; say it under output: ${ids}`,
     ),
     ...noteOf(

@@ -15,6 +15,16 @@ export function failureFields({ body }: OperationAnswer, pointers: Pointers): re
   return [...new Set(telling.map(([name]) => name))];
 }
 
+/** Whether a document says nothing of an answer that it promises, so that any is sold, also one that reports a failure. */
+export function isUntold({ body }: OperationAnswer, pointers: Pointers): boolean {
+  if (body.kind !== "json") return body.kind === "unsaid" && body.isNeeded;
+  const { type = "object", additionalProperties, ...rest } = pointers.tryObject(body.schema);
+  return type === "object" && !isObject(additionalProperties) && !TELLING.some((keyword) => keyword in rest);
+}
+
+/** The keywords that tell something of a mapping. */
+const TELLING = ["properties", "patternProperties", "required", "allOf", "anyOf", "oneOf", "enum", "const"];
+
 /** The fields of a body, in any of its forms, that look like the provider's credentials. */
 export function credentialFields(body: RequestBody | undefined, pointers: Pointers): readonly string[] {
   const fields = body?.form
