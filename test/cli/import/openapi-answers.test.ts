@@ -93,6 +93,20 @@ describe("the answer of an imported operation", () => {
     expect(output).to.have.nested.property("properties.answer").and.not.have.property("required");
   });
 
+  it("is none where the document calls it null, as some do where the API answers without a body", async () => {
+    const responses = { 201: { content: { "application/json": { schema: { type: "null" } } } } };
+    const { dir } = await importDocument({ add: { method: "post", responses } });
+    const shop = await openProxyShop({ files: dir, env: (url) => ({ SHELF_URL: url }) });
+    try {
+      for (const body of ["", "null"]) {
+        shop.source.script({ status: 201, body, headers: { "content-type": "application/json" } });
+        expect((await shop.buy("/v1/shelf/add", {})).status, body).to.equal(200);
+      }
+    } finally {
+      await shop.close();
+    }
+  });
+
   it("must be there for a GET, also where the document says nothing of it: that is told", async () => {
     const responses = { 200: { description: "Success" } };
     const json = (schema: object) => ({ responses: { 200: { content: { "application/json": { schema } } } } });

@@ -50,7 +50,7 @@ export function readResponse({ method, responses }: Operation, pointers: Pointer
   const others = all.filter((one) => !isTaken(one));
   const taken = all.filter((one) => isTaken(one) && /^\d+$/.test(one[0]));
   const isMixed = status !== "default" && others.length > 0 && taken.length > 0;
-  const isUnsaid = found.body.kind === "nothing" && !BODILESS.test(status);
+  const isUnsaid = found.body.kind === "nothing" && !hasContent(response) && !BODILESS.test(status);
   return {
     ...found,
     ...(isUnsaid && { body: { kind: "unsaid", isNeeded: method === "GET" } }),
@@ -90,6 +90,7 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
   const type = types.find(isPlainJson) ?? types.find(isJsonType) ?? types[0] ?? "";
   const media = pointers.object(content[type]);
   const schema = pointers.tryObject(media.schema);
+  if (schema.type === "null") return { body: { kind: "nothing" } }; // SendGrid's word for an answer without a body.
   const isPlain = isPlainJson(type) || /^(?:\*|application)\/\*/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
   const field = partsField(type);
