@@ -7,7 +7,7 @@ import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { A2A_CODES, type A2aRefusal, refuse, refuseParams } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
-import type { Task } from "./task-book.ts";
+import type { Task, TaskHead } from "./task-book.ts";
 
 /** The fields of a message that this server reads; both dialects have them. */
 export interface SentMessage {
@@ -28,6 +28,9 @@ export interface RequestedCall {
 }
 
 const LONGEST_ID = 128;
+/** How many messages a task keeps, and how long their JSON may be. */
+const MOST_MESSAGES = 10;
+const LONGEST_PARTS = 16_384;
 const ROLES: readonly unknown[] = ["user", "ROLE_USER"];
 const FIRST_WORD = /^\s*([^\s{]+)\s*(\{[\s\S]*)?$/;
 const HOW =
@@ -150,3 +153,13 @@ const isFile = (part: unknown): boolean =>
   isObject(part) && (part.kind === "file" || ["file", "raw", "url"].some((kind) => part[kind] != null));
 
 const isId = (id: unknown): id is string => typeof id === "string" && id.length <= LONGEST_ID && id.isWellFormed();
+
+/** The task with one message added to its history. Files are dropped, and long messages are replaced by a note. */
+export function remember<T extends TaskHead>(task: T, { messageId, parts }: SentMessage): T {
+  const said = parts
+    .filter(isObject)
+    .flatMap(({ text, data }) => (typeof text === "string" ? { text } : data == null ? [] : { data }));
+  const isLong = JSON.stringify(said).length > LONGEST_PARTS;
+  const message = { messageId, parts: isLong ? [{ text: "(too long to be kept)" }] : said };
+  return { ...task, history: [...(task.history ?? []), message].slice(-MOST_MESSAGES) };
+}

@@ -1,5 +1,4 @@
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { checkMessageBytes } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
@@ -15,11 +14,12 @@ import {
   readMessageParams,
   readRequestedCall,
   readTaskId,
+  remember,
   type SentMessage,
 } from "./messages.ts";
 import type { A2aDialect, Verb } from "./methods.ts";
 import { isFree } from "./skills.ts";
-import type { Task, TaskBook, TaskHead } from "./task-book.ts";
+import type { Task, TaskBook } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
 
@@ -227,19 +227,6 @@ const TAKEN = "The task is being paid for, or was canceled; ask for it with task
 const AT_WORK = { state: "working", text: "The task is being worked on; ask for it with tasks/get" } as const;
 const ANOTHER_CALL =
   "The task keeps the skill and the input that it began with; leave taskId out to ask for another call";
-
-const MOST_MESSAGES = 10;
-const LONGEST_PARTS = 16_384;
-
-/** The task with one message added to its history. Files are dropped, and long messages are replaced by a note. */
-function remember<T extends TaskHead>(task: T, { messageId, parts }: SentMessage): T {
-  const said = parts
-    .filter(isObject)
-    .flatMap(({ text, data }) => (typeof text === "string" ? { text } : data == null ? [] : { data }));
-  const isLong = JSON.stringify(said).length > LONGEST_PARTS;
-  const message = { messageId, parts: isLong ? [{ text: "(too long to be kept)" }] : said };
-  return { ...task, history: [...(task.history ?? []), message].slice(-MOST_MESSAGES) };
-}
 
 const unknownTask = (id: string): A2aRefusal =>
   refuse(A2A_CODES.taskNotFound, `There is no task ${JSON.stringify(id)}; it may have been forgotten`);
