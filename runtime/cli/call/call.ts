@@ -13,7 +13,8 @@ import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
-import { isPaidBack, isSellers, receiptIn, sendPaid } from "./send.ts";
+import { receiptIn } from "./receipt.ts";
+import { isPaidBack, isSellers, sendPaid } from "./send.ts";
 import { findTarget, readInputArgument, type Target } from "./target.ts";
 import * as texts from "./text.ts";
 

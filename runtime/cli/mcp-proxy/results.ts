@@ -4,7 +4,8 @@ import { isObject, tryParseJson } from "../../core/json.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { field, textField } from "../call/http.ts";
 import { asPaymentRequired, whyUnreadable } from "../call/offers.ts";
-import { isDoubtful, isFinal } from "../call/send.ts";
+import { isDoubtful } from "../call/receipt.ts";
+import { isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
 export type ToolResult = Readonly<Record<string, unknown>>;

@@ -1,0 +1,39 @@
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { SettleResponse } from "@x402/core/types";
+import { isDeep } from "../../core/json.ts";
+import { tellsWhy } from "../../core/x402/failed-settlement.ts";
+import { field, type SellerResponse, textField } from "./http.ts";
+
+/**
+ * Whether a receipt of a failure leaves open whether money has moved: the transfer is not confirmed yet, or the seller got no
+ * answer from its facilitator. A stock seller sends such a receipt, with 402, also when the transfer was made.
+ */
+export const isDoubtful = (receipt: unknown): boolean =>
+  field(receipt, "success") === false && !tellsWhy(textField(receipt, "errorReason") ?? "");
+
+/** What a 402 says of a settlement: its receipt, or the body of @x402/express 2.4 and of servers in Python, which send none. */
+export function settlementIn(answer: SellerResponse): unknown {
+  const { status, json } = answer;
+  if (status !== 402) return undefined;
+  const isFailure = textField(json, "error") === "Settlement failed";
+  return receiptIn(answer) ?? (isFailure && { success: false, errorReason: field(json, "details") });
+}
+
+/** What is shown of a receipt as text. */
+const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
+
+/** The PAYMENT-RESPONSE header; undefined when it is absent, malformed or too deep. Broken texts in it are left out. */
+export function receiptIn({ headers }: SellerResponse): SettleResponse | undefined {
+  const header = headers.get("payment-response");
+  if (header === null) return undefined;
+  try {
+    const receipt: unknown = decodePaymentResponseHeader(header);
+    if (typeof field(receipt, "success") !== "boolean" || isDeep(receipt)) return undefined;
+    const entries = Object.entries(receipt as SettleResponse);
+    return Object.fromEntries(
+      entries.filter(([name, value]) => (typeof value === "string" && value.isWellFormed()) || !SHOWN.includes(name)),
+    ) as SettleResponse;
+  } catch {
+    return undefined;
+  }
+}
