@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { faultsOf, importDocument, manifestOf } from "./shop.ts";
@@ -44,6 +46,23 @@ describe("the example of an imported operation", () => {
       }
       const refused = await shop.buy("/v1/shelf/picture", { body: "SGVsbG8=", content_type: "text/html" });
       expect(refused.status).to.equal(422);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  it("has a file in base64, which is sent so once the manifest says what the import has told of it", async () => {
+    const requestBody = { required: true, content: { "image/jpeg": { schema: { type: "string", format: "byte" } } } };
+    const { dir, report } = await importDocument({ cover: { method: "post", requestBody } });
+    expect(report).to.match(/^note: the bytes of a file are sent: shelf_cover; .*say "encoding: text"$/m);
+    const file = join(dir, "manifests/shelf_cover.yaml");
+    await writeFile(file, (await readFile(file, "utf8")).replace("encoding: bytes", "encoding: text"));
+    const shop = await openProxyShop({ files: dir, env: (url) => ({ SHELF_URL: url }) });
+    try {
+      shop.source.script({ body: "{}", headers: { "content-type": "application/json" } });
+      expect((await shop.buy("/v1/shelf/cover", { body: "SGVsbG8=" })).status).to.equal(200);
+      const { body, headers } = shop.source.asked.at(-1) ?? {};
+      expect([body, headers?.["content-type"]]).to.deep.equal(["SGVsbG8=", "image/jpeg"]);
     } finally {
       await shop.close();
     }

@@ -20,7 +20,7 @@ import type { ReadDocument } from "./read-document.ts";
 import { readRequestBody } from "./request-body.ts";
 import { createSchemaBook, type SchemaBook } from "./schema-book.ts";
 import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
-import { credentialFields, failureFields, isUntold } from "./telling-fields.ts";
+import { credentialFields, failureFields, isUntold, mayBeBase64 } from "./telling-fields.ts";
 import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
 
 export interface OpenApiImport {
@@ -201,6 +201,10 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
     ...noteOf(
       idsOf(({ answer }) => isUntold(answer, pointers)),
       (ids) => `the document does not say what these answer, and any answer is sold; say it under output: ${ids}`,
+    ),
+    ...noteOf(
+      idsOf(({ operation, body }) => mayBeBase64(operation, body, pointers)),
+      (ids) => `the bytes of a file are sent: ${ids}; where the API takes its base64 instead, say "encoding: text"`,
     ),
     ...noteOf(
       idsOf(({ answer }) => answer.mayStream === true),

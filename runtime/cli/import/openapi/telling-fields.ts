@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { OperationAnswer } from "./answers.ts";
+import type { Operation } from "./operations.ts";
 import { isOfProvider } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -24,6 +25,14 @@ export function isUntold({ body }: OperationAnswer, pointers: Pointers): boolean
 
 /** The keywords that tell something of a mapping. */
 const TELLING = ["properties", "patternProperties", "required", "allOf", "anyOf", "oneOf", "enum", "const"];
+
+/** Whether bytes are said to be base64, by which some documents mean it and others the bytes: Spotify's, and Xero's. */
+export function mayBeBase64({ requestBody }: Operation, body: RequestBody | undefined, pointers: Pointers): boolean {
+  const content = pointers.tryObject(pointers.tryObject(requestBody).content);
+  const schemas = Object.values(content).map((media) => pointers.tryObject(pointers.tryObject(media).schema));
+  const isSaid = schemas.some(({ format, contentEncoding }) => format === "byte" || contentEncoding === "base64");
+  return body?.encoding === "bytes" && isSaid;
+}
 
 /** The fields of a body, in any of its forms, that look like the provider's credentials. */
 export function credentialFields(body: RequestBody | undefined, pointers: Pointers): readonly string[] {
