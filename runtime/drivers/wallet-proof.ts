@@ -2,7 +2,7 @@ import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { EVM_ADDRESS } from "../core/account.ts";
-import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
+import { secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
 import { isHex, LONGEST_SIGNATURE } from "../core/x402/eip3009.ts";
 import { isEd25519 } from "./ed25519.ts";
@@ -20,11 +20,8 @@ const CONTRACTS = { budget: "contract-proofs", points: 240, seconds: 60 } as con
  * Verifies wallets' proofs: EIP-191 signatures of keys, ERC-1271 of deployed contracts, and Ed25519 on Solana.
  * @param chains the EVM chains by CAIP-2 name
  */
-export function createWalletProof(
-  chains: ReadonlyMap<string, EvmClient>,
-  createLimiter: CreateLimiter = createMemoryLimiter,
-): ProveWallet {
-  const contracts = createLimiter(CONTRACTS);
+export function createWalletProof(chains: ReadonlyMap<string, EvmClient>): ProveWallet {
+  const contracts = createMemoryLimiter(CONTRACTS);
 
   async function count(): Promise<void> {
     await contracts.consume("all").catch((refusal: unknown) => {

@@ -6,20 +6,16 @@ import type { Recorder } from "./reply/reply.ts";
 import { contextOf } from "./request/context.ts";
 
 /** The most lines that are logged per window. The first line of each transaction is logged in addition. */
-export interface LogBounds {
-  readonly lines: number;
-  readonly windowMs: number;
-}
-
-const BOUNDS: LogBounds = { lines: 1_000, windowMs: 10_000 };
+const MOST_LINES = 1_000;
+const WINDOW_MS = 10_000;
 const MAX_PATH = 256;
 
 /**
  * One line per request, without headers, query and body. A flood cannot fill the disk: requests beyond the bounds are
  * counted, and the count is written when the next window begins.
  */
-export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
-  const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
+export function createAccessLog(log: Log, clock: Clock): Recorder {
+  const admit = createWindow(clock, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return (context, request, reply) => {
     const { id, path, startedAt, service, payer, network, transaction, amount, asset, isReplay, code } = context;
     if (!admit(transaction)) return;
@@ -44,7 +40,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
 
 /** Logs requests that Node could not read, which have neither a path nor an id, and connections that were not accepted. */
 export function createRefusalLog(log: Log, clock: Clock): NonNullable<ListenOptions["onRefused"]> {
-  const admit = createWindow(clock, BOUNDS, (omitted) => log.warn("http.lines-omitted", { omitted }));
+  const admit = createWindow(clock, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return ({ status, code }, reason) => {
     if (admit()) log.info("http.refused", { status, code, ...(reason !== undefined && { reason }) });
   };
@@ -58,7 +54,7 @@ export type FailureLog = (response: Response, problem: Problem) => void;
  * one without a cause was refused and is a warning.
  */
 export function createFailureLog(log: Log, clock: Clock): FailureLog {
-  const admit = createWindow(clock, BOUNDS, (omitted) => log.warn("http.failures-omitted", { omitted }));
+  const admit = createWindow(clock, (omitted) => log.warn("http.failures-omitted", { omitted }));
   return (response, problem) => {
     const { cause } = problem.options;
     const isLeft = response.closed && problem.code === "unavailable" && cause === undefined;
@@ -71,27 +67,23 @@ export function createFailureLog(log: Log, clock: Clock): FailureLog {
 }
 
 /**
- * True for the first `lines` calls of each window, and for the first call with each key. `tell` gets the number of
+ * True for the first `MOST_LINES` calls of each window, and for the first call with each key. `tell` gets the number of
  * calls beyond that when the next window begins.
  */
-function createWindow(
-  clock: Clock,
-  { lines, windowMs }: LogBounds,
-  tell: (omitted: number) => void,
-): (key?: string) => boolean {
+function createWindow(clock: Clock, tell: (omitted: number) => void): (key?: string) => boolean {
   const keys = new Set<string>();
   let beganAt = 0;
   let used = 0;
   return (key) => {
     const now = clock.now();
     // Absolute: a clock that was set back lengthens no window.
-    if (Math.abs(now - beganAt) >= windowMs) {
-      if (used > lines) tell(used - lines);
+    if (Math.abs(now - beganAt) >= WINDOW_MS) {
+      if (used > MOST_LINES) tell(used - MOST_LINES);
       beganAt = now;
       used = 0;
       keys.clear();
     }
-    if (key === undefined || keys.has(key)) return ++used <= lines;
+    if (key === undefined || keys.has(key)) return ++used <= MOST_LINES;
     keys.add(key);
     return true;
   };
