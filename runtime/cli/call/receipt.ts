@@ -8,8 +8,10 @@ import { field, type SellerResponse, textField } from "./http.ts";
  * Whether a receipt of a failure leaves open whether money has moved: the transfer is not confirmed yet, or the seller got no
  * answer from its facilitator. A stock seller sends such a receipt, with 402, also when the transfer was made.
  */
-export const isDoubtful = (receipt: unknown): boolean =>
-  field(receipt, "success") === false && !tellsWhy(textField(receipt, "errorReason") ?? "");
+export function isDoubtful(receipt: unknown): boolean {
+  const why = { errorReason: textField(receipt, "errorReason"), errorMessage: textField(receipt, "errorMessage") };
+  return field(receipt, "success") === false && !tellsWhy(why);
+}
 
 /** What a 402 says of a settlement: its receipt, or the body of @x402/express 2.4 and of servers in Python, which send none. */
 export function settlementIn(answer: SellerResponse): unknown {

@@ -57,9 +57,9 @@ export const toRefusedCall = (error: unknown): ToolResult | undefined =>
  * words of the stock server, which gives none.
  */
 export function isUndecided(result: ToolResult): boolean {
-  const said = /^(?:Payment s|S)ettlement failed(?:: ([^:]+))?/.exec(refusalIn(result) ?? "");
-  const receipt = field(result._meta, MCP_KEYS.receipt);
-  return result.isError === true && isDoubtful(receipt ?? (said && { success: false, errorReason: said[1] }));
+  const said = /^(?:Payment s|S)ettlement failed(?:: ([^:]+)(.*))?/s.exec(refusalIn(result) ?? "");
+  const failure = said && { success: false, errorReason: said[1], errorMessage: said[2] };
+  return result.isError === true && isDoubtful(field(result._meta, MCP_KEYS.receipt) ?? failure);
 }
 
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */

@@ -180,7 +180,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     }
     const receipt = { ...answer, success: false };
     if (found?.state === "dead") {
-      const told = tellsWhy(answer.errorReason ?? "") ? receipt : { ...receipt, ...DEAD };
+      const told = tellsWhy(answer) ? receipt : { ...receipt, ...DEAD };
       return { state: "rejected", receipt: told, isFinal: true, isReadable };
     }
     return { state: "unknown", receipt, isFinal: false, isReadable };

@@ -30,5 +30,13 @@ export const isTroubled = (answer: SettleResponse): boolean =>
 export const hasForeignFeePayer = (reason: string | undefined): boolean =>
   reason?.includes("fee_payer_not_managed") === true;
 
-/** Whether a reason tells a payer why nothing has moved. */
-export const tellsWhy = (reason: string): boolean => REFUSED.test(reason) || SPENT.test(reason);
+/** Whether a failed settlement tells a payer why nothing has moved. */
+export function tellsWhy({ errorReason = "", errorMessage = "" }: Why): boolean {
+  if (FAILED.test(errorReason)) return REVERTED.test(errorMessage);
+  return REFUSED.test(errorReason) || SPENT.test(errorReason);
+}
+
+interface Why {
+  readonly errorReason?: string | undefined;
+  readonly errorMessage?: string | undefined;
+}

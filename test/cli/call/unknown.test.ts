@@ -12,12 +12,12 @@ const toFailed = (details: string): Said => ({
   body: { error: "Settlement failed", details },
   headers: { "retry-after": "0" },
 });
-const toDoubtful = (errorReason: string): Said => ({
+const toDoubtful = (errorReason: string, errorMessage?: string): Said => ({
   status: 402,
   body: {},
   headers: {
     "retry-after": "0",
-    "payment-response": btoa(JSON.stringify({ success: false, errorReason, transaction: TRANSACTION })),
+    "payment-response": btoa(JSON.stringify({ success: false, errorReason, errorMessage, transaction: TRANSACTION })),
   },
 });
 
@@ -44,6 +44,7 @@ describe("a payment whose outcome is not known", () => {
     ["a settlement that is not confirmed yet", toDoubtful("settlement_pending")],
     ["a wait for that which was over", toDoubtful("settle_exact_evm_transaction_confirmation_timed_out")],
     ["a facilitator without an answer", toDoubtful("fetch failed")],
+    ["a transaction of which its node's answer was lost", toDoubtful("invalid_exact_evm_transaction_failed")],
     ["the same at a seller that sends no receipt", toFailed("Facilitator settle failed (504)")],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
@@ -62,6 +63,7 @@ describe("a payment whose outcome is not known", () => {
     ["a credit that is paid back", { status: 502, body: { code: "paid-not-delivered", refund_tx: null } }],
     ["a refusal", { status: 402, body: { error: "insufficient_funds" } }],
     ["a settlement that was refused", toDoubtful("invalid_transaction_state")],
+    ["one that its token refused", toDoubtful("invalid_exact_evm_transaction_failed", "execution reverted: paused")],
     ["the same at a seller that sends no receipt", toFailed("insufficient_funds")],
   ];
   for (const [what, answer] of final)

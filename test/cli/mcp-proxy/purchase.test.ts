@@ -53,10 +53,12 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(stage.spent).to.equal(1);
     });
 
+  const FAILED = "invalid_exact_evm_transaction_failed";
   const receipt = { success: false, errorReason: "settlement_pending", transaction: "0xab" };
   for (const [what, error, more] of [
     ["while its settlement is not confirmed", "settlement_pending", { _meta: { "x402/payment-response": receipt } }],
     ["when a stock seller's facilitator did not answer", "Payment settlement failed: fetch failed", {}],
+    ["when its node did not answer", `Payment settlement failed: ${FAILED}: The request took too long`, {}],
     ["when a seller says no more of its settlement than x402's example", "Settlement failed", {}],
   ] as const)
     it(`is sent again, counted once, and not said to be untaken, ${what}`, async () => {
@@ -71,14 +73,15 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(JSON.stringify(content)).to.include("refused: nonce_already_used").and.include("may have been taken");
     });
 
-  it("is not sent again when a stock seller's facilitator has refused it", async () => {
-    const error = "Payment settlement failed: insufficient_funds: the balance is 0";
-    stage.answers = [
-      { isError: true, content: [], structuredContent: { x402Version: 2, error, resource: {}, accepts: [] } },
-    ];
-    expect(JSON.stringify(await stage.open(60_000)())).to.include(`refused: ${error}`);
-    expect(stage.paid).to.have.length(1);
-  });
+  for (const why of ["insufficient_funds: the balance is 0", `${FAILED}: execution reverted: paused`])
+    it(`is not sent again when a stock seller's facilitator has refused it: ${why}`, async () => {
+      const error = `Payment settlement failed: ${why}`;
+      stage.answers = [
+        { isError: true, content: [], structuredContent: { x402Version: 2, error, resource: {}, accepts: [] } },
+      ];
+      expect(JSON.stringify(await stage.open(60_000)())).to.include(`refused: ${error}`);
+      expect(stage.paid).to.have.length(1);
+    });
 
   it("is sent as base64 text, too, to a seller who reads no object, and counts once", async () => {
     const buy = stage.open(60_000);
