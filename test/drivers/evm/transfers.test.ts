@@ -95,6 +95,7 @@ describe("the transfers of a token on an EVM chain", () => {
     const found = await transfers.of(hashOf("b"), [SELLER]);
     const own = { transaction: hashOf("b"), from: TOKEN, to: SELLER, amount: 7n, at: 20_000 };
     expect(found).to.deep.equal([own]);
+    expect(await transfers.of("no hash", [SELLER]), "of which no node can be asked").to.deep.equal([]);
     receipt = { ...receipt, status: "reverted" };
     expect(await transfers.of(hashOf("b"), [SELLER])).to.deep.equal([]);
   });
