@@ -7,6 +7,8 @@ const HOUR_WORD = "(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twel
 /** Before a number that is not the day of a date, as 5 in "March 5 10pm" and "3/5 10pm". */
 const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
 const BEFORE_UNIT = `(?= ?-?${UNIT}(?![a-z]))`;
+/** Not behind another unit, as 5 minutes in "1 hour and 5 minutes". */
+const NO_UNIT = `(?<!(?:\\b|\\d)${UNIT}(?:,| and|, and)? |[\\d.])\\b`;
 const HOURS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 type Replacement = readonly [RegExp, string | ((...match: string[]) => string)];
@@ -119,6 +121,22 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/\b(?:a )?quarter of an hour\b/g, "15 minutes"],
   [new RegExp(`\\b(?:a )?couple (?:of )?(?=${UNIT}\\b|business|working|${WEEKDAY})`, "g"), "2 "],
   [/\ba dozen (?=[a-z])/g, "12 "],
+  // These are the last hours of the day that is named, though its midnight is taken as its start.
+  [
+    new RegExp(`${NO_UNIT}([1-5]\\d|[1-9]) ?(?:seconds?|secs?|s) before midnight\\b`, "g"),
+    (_, count = "") => `23:59:${String(60 - Number(count)).padStart(2, "0")}`,
+  ],
+  [
+    new RegExp(
+      `${NO_UNIT}(?:(an|12|1[01]|[1-9]) ?(?:hours?|hrs?|h)(?:,| and|, and)? ?)?([1-9]\\d?) ?(?:minutes?|mins?|m) before midnight\\b`,
+      "g",
+    ),
+    (_, hours = "0", minutes = "") => toEvening(hours, Number(minutes)),
+  ],
+  [
+    new RegExp(`${NO_UNIT}(an|0\\.5|12|(?:1[01]|[1-9])(?:\\.5)?) ?(?:hours?|hrs?|h) before midnight\\b`, "g"),
+    (_, hours = "") => toEvening(hours, 0),
+  ],
   [/[()]/g, " "],
   [/\s+/g, " "],
   [/^[\s,]+|[\s.!?,;]+$/g, ""],
@@ -141,4 +159,10 @@ function toMinutes(_: string, part = "", side = "", time = ""): string {
 function minutesTo(minutes: number, hour: string): string {
   if (minutes === 0) return `${hour}:00`;
   return `${hour === "1" ? 12 : Number(hour) - 1}:${60 - minutes}`;
+}
+
+/** The time so long before the end of a day. */
+function toEvening(hours: string, minutes: number): string {
+  const left = 60 * (24 - (hours === "an" ? 1 : Number(hours))) - minutes;
+  return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
 }
