@@ -6,8 +6,8 @@ import type { PublicClient } from "viem";
  */
 export async function firstSince(chain: PublicClient, at: number, latest: bigint, oldest = 0n): Promise<bigint> {
   let [low, high] = [oldest, latest + 1n];
-  // From the newest on, twice as far each time: many nodes have no old blocks any more.
-  for (let back = 0n; latest - back > low; back = 2n * back + 1n) {
+  // From the newest on, twice as far each time: many nodes have no old blocks any more, and some not yet the newest.
+  for (let back = BEHIND; latest - back > low; back = 2n * back + 1n) {
     if ((await readTime(chain, latest - back)) < at) low = latest - back + 1n;
     else high = latest - back;
   }
@@ -18,6 +18,9 @@ export async function firstSince(chain: PublicClient, at: number, latest: bigint
   }
   return low;
 }
+
+/** How many blocks a node may be behind another one at the same address. */
+const BEHIND = 31n;
 
 /** The time of a block: Unix milliseconds. */
 export async function readTime(chain: PublicClient, blockNumber: bigint): Promise<number> {

@@ -18,12 +18,15 @@ describe("the transfers of a token on an EVM chain", () => {
   let receipt: object;
   /** The oldest block that the node has. */
   let oldest: bigint;
+  /** The newest block that it has. */
+  let newest: bigint;
   /** What each transfer moves. */
   let moved: bigint;
   const chain = {
     getBlockNumber: async () => 9000n,
     async getBlock({ blockNumber }: { blockNumber: bigint }) {
       if (blockNumber < oldest) throw new Error("pruned history unavailable");
+      if (blockNumber > newest) throw new Error("Block could not be found");
       return { timestamp: blockNumber };
     },
     getTransactionReceipt: async () => receipt,
@@ -55,7 +58,7 @@ describe("the transfers of a token on an EVM chain", () => {
       [20n, "b"],
       [21n, "c"],
     ]);
-    [ranges, widest, receipt, oldest, moved] = [[], 10_000n, {}, 0n, 1n];
+    [ranges, widest, receipt, oldest, newest, moved] = [[], 10_000n, {}, 0n, 9000n, 1n];
   });
 
   it("are those of a span, its first moment included and its last not", async () => {
@@ -74,6 +77,12 @@ describe("the transfers of a token on an EVM chain", () => {
     expect(await read(8001, 9000)).to.equal("d9");
     expect(ranges).to.deep.equal(["8001-8999"]);
     expect(await read(6000, 9000).catch(({ message }: Error) => message)).to.contain("pruned history unavailable");
+  });
+
+  it("are read from several nodes at one address, of which one is some blocks behind", async () => {
+    newest = 8990n;
+    expect(await read(10, 8900)).to.equal("abc999");
+    expect(await read(8000, 8900)).to.equal("");
   });
 
   it("are read in smaller parts where the node refuses large ones, none twice and none left out", async () => {
