@@ -102,9 +102,10 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
       throw new Problem("upstream-failed", toUnlisted(transaction));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
     parties.set(transaction, { payer: transfers.flatMap(toSenders), receiver: transfers.map(({ to }) => to) });
-    // It may carry payments that were entered before or after the span, or have been named for one more than it carries.
-    const isNothing = paid === 0n && amount === 0n;
-    const beside = isNothing ? [] : find(transaction).filter(({ at }) => at < span.from || at >= span.to);
+    // It may carry payments that were entered before or after the span, or have been named before for what it carries.
+    const isInside = transfers.every(({ at }) => at >= span.from && at < span.to);
+    const isPlain = isInside && paid === amount;
+    const beside = isPlain ? [] : find(transaction).filter(({ at }) => at < span.from || at >= span.to);
     const whole = amount + sumOfLines(beside);
     if (paid !== whole) missing.push({ transaction, booked: whole, shown: paid, ids });
     sales += count;
