@@ -87,13 +87,20 @@ const home = process.cwd();
 async function launch(): Promise<Launched> {
   const before = hangUps;
   cluster.setupPrimary({ cwd: existsSync(home) ? home : "/" });
-  const worker = cluster.fork();
-  closeUntaken(worker);
   const { promise, resolve } = Promise.withResolvers<Launched>();
-  worker.once("error", (error) => {
+  const fail = (error: Error): void => {
     console.error(`payphone: a worker cannot be started: ${error.message}`);
     resolve({ end: { code: 1, signal: null } });
-  });
+  };
+  let worker: Worker;
+  try {
+    worker = cluster.fork();
+  } catch (error) {
+    fail(error as Error); // Node throws when the memory does not suffice for a process.
+    return promise;
+  }
+  closeUntaken(worker);
+  worker.once("error", fail);
   worker.once("exit", (code, signal) => {
     selling.delete(worker);
     resolve({ end: { code: code ?? 1, signal } });

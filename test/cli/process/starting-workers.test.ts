@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,6 +23,10 @@ export default definePlugin("toss", async () => {
 });
 `;
 
+/** What Node does when the memory does not suffice for another process. */
+const NO_MEMORY = `import { ChildProcess } from "node:child_process";
+ChildProcess.prototype.spawn = () => { throw new Error("spawn ENOMEM"); };`;
+
 describe("serve --workers, while the first of them starts", () => {
   it("ends when it is told to", async () => {
     const data = createFolder();
@@ -41,5 +45,13 @@ describe("serve --workers, while the first of them starts", () => {
     const [code] = await Promise.race([gone, sleep(20_000, ["goes on"], { ref: false })]);
     seller.kill("SIGKILL"); // Its worker ends with it.
     expect(code).to.equal(0);
+  });
+
+  it("says that no process can be started", () => {
+    const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(NO_MEMORY)}`;
+    const env = { ...INHERITED, NODE_OPTIONS, PAYPHONE_DATA_DIR: createFolder() };
+    const args = [LAUNCHER, "serve", "--workers", "2"];
+    const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8", timeout: 30_000 });
+    expect([status, stderr]).to.deep.equal([1, "payphone: a worker cannot be started: spawn ENOMEM\n"]);
   });
 });
