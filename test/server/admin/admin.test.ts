@@ -95,6 +95,17 @@ describe("the admin listener", () => {
     expect(await findProcesses(dataDir)).to.have.members(sockets.map(toSocketPath));
   });
 
+  it("gives each its own also when they start at once, and where a dead process has left one", async () => {
+    for (const left of [false, true]) {
+      if (left) writeFileSync(join(dataDir, "admin.sock"), "");
+      const sockets = (await Promise.all([start(), start(), start()])).map(({ socket = "" }) => socket);
+      expect(await findProcesses(dataDir))
+        .to.have.members(sockets.map(toSocketPath))
+        .and.have.length(3);
+      await Promise.all(open.splice(0).map((admin) => admin.close()));
+    }
+  });
+
   it("listens on no port unless it is told one", async () => {
     expect((await start()).url).to.equal(undefined);
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import type { RequestListener, Server } from "node:http";
 import { join } from "node:path";
 import type { Log } from "../../../api/capabilities.ts";
@@ -104,16 +104,17 @@ interface OpenSocket {
   close(): Promise<void>;
 }
 
-/** Opens a socket that only this user can reach. Replaces the socket of a dead process. */
-async function openSocket(dataDir: string, listener: RequestListener): Promise<OpenSocket> {
+/** Opens a socket that only this user can reach: the first one on which no other process listens. */
+async function openSocket(
+  dataDir: string,
+  listener: RequestListener,
+  [name, id] = [SOCKET, process.pid],
+): Promise<OpenSocket> {
   makeFolder(dataDir, 0o700); // With Redis, nothing else needs it before.
-  let path = join(dataDir, SOCKET);
-  // Processes of several containers may have the same id.
-  for (let id = process.pid; await answers(toSocketPath(path)); id += 1) path = join(dataDir, toOwnSocket(id));
-  const address = toSocketPath(path);
-  rmSync(path, { force: true });
+  const path = join(dataDir, name);
   const server = createServer(listener);
-  await listen(server, address);
+  // Processes of several containers may have the same id.
+  if (!(await take(server, toSocketPath(path)))) return openSocket(dataDir, listener, [toOwnSocket(id), id + 1]);
   server.unref();
   return {
     path,
@@ -124,6 +125,23 @@ async function openSocket(dataDir: string, listener: RequestListener): Promise<O
     },
   };
 }
+
+/** Listens on a socket, in place of a dead process; false when another process does, which may have begun just now. */
+async function take(server: Server, path: string): Promise<boolean> {
+  const left = changedAt(path);
+  if (await answers(path)) return false;
+  if (left !== undefined && changedAt(path) === left) rmSync(path, { force: true });
+  return listen(server, path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EADDRINUSE") throw error;
+      return false;
+    },
+  );
+}
+
+const changedAt = (path: string): bigint | undefined =>
+  statSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs;
 
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
