@@ -160,8 +160,8 @@ function findAltered({ lines, find, isDollar }: AuditDeps, parties: ReadonlyMap<
 
 /** Whether a sale does not count: it was reversed, since the transaction that a facilitator had named did not pay it. */
 const isTakenBack = (lines: readonly BookLine[], sale: string): boolean =>
-  lines.some(({ kind, of }) => kind === "reversal" && of === sale) &&
-  !lines.some(({ kind, of }) => kind === "restoration" && of === sale);
+  lines.filter(({ kind, of }) => kind === "reversal" && of === sale).length >
+  lines.filter(({ kind, of }) => kind === "restoration" && of === sale).length;
 
 /** Reads the transfers of one transaction to these addresses. */
 type Reading = (transaction: string, receivers: readonly string[], enteredAt: number) => Promise<readonly Transfer[]>;

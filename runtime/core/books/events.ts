@@ -73,7 +73,10 @@ export interface ReversalEvent {
   readonly at: number;
   /** The sale's id. */
   readonly sale: string;
-  /** Of a restoration: the transaction that the chain shows, which may be another one than was reported. */
+  /**
+   * Of a restoration: the transaction that the chain shows, which may be another one than was reported. Of a reversal: the
+   * one of the restoration that it takes back.
+   */
   readonly transaction?: string | undefined;
 }
 
@@ -112,7 +115,7 @@ export const toBookPayer = (network: string, payer: string | null): string | nul
 /** Whether a line adds to the revenue or is subtracted. */
 export const SIGNS: Readonly<Record<BookEvent["kind"], 1 | -1>> = { sale: 1, refund: -1, reversal: -1, restoration: 1 };
 
-const toId = (letter: string, key: string): string => `${letter}_${sha256(key).slice(0, 20)}`;
+const toId = (kind: string, key: string): string => `${kind}_${sha256(key).slice(0, 20)}`;
 
 /** The id of a sale. @param key the payment's key: `<network>:<authorization>`. */
 export const saleId = (key: string): string => toId("sale", key);
@@ -120,6 +123,23 @@ export const saleId = (key: string): string => toId("sale", key);
 /** The id of a refund. @param job the refunded job or work. */
 export const refundId = (job: string): string => toId("refund", job);
 
-/** The id of a reversal or restoration of a sale. */
-export const reversalId = (kind: ReversalEvent["kind"], sale: string): string =>
-  `${kind}_${sale.slice(sale.indexOf("_") + 1)}`;
+/** How a sale was corrected so far. */
+export interface Corrections {
+  /** How often. After an odd number, the sale does not count. */
+  readonly times: number;
+  /** The transaction of the last restoration. */
+  readonly transaction?: string | undefined;
+}
+
+/** Where the corrections of a sale are kept. @param payment the payment's key */
+export const correctionsKey = (payment: string): string => `doubted:${payment}`;
+
+/** @param mark what is kept; older versions kept whether the sale is doubted, and corrected it twice at most */
+export function toCorrections(mark: unknown): Corrections {
+  if (typeof mark === "boolean") return { times: mark ? 1 : 2 };
+  return (mark as Corrections | undefined) ?? { times: 0 };
+}
+
+/** The id of a reversal or restoration of a sale. @param time of all its corrections, from 1 */
+export const reversalId = (kind: ReversalEvent["kind"], sale: string, time = 1): string =>
+  time > 2 ? toId(kind, `${sale} ${time}`) : `${kind}_${sale.slice(sale.indexOf("_") + 1)}`;

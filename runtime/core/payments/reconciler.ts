@@ -209,7 +209,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     const { transaction } = seen.receipt;
     const isOther = transaction !== record.receipt?.transaction; // The facilitator has replaced it, or somebody else has settled.
-    if (seen.state === "settled" && isOther) await reservations.correctSale(key, "reversal");
+    if (seen.state === "settled" && isOther) await reservations.correctSale(key, "reversal", transaction);
     if (seen.state === "settled") await reservations.correctSale(key, "restoration", transaction);
     else if (seen.state === "unknown") await reservations.keepSought(key, record);
     if (seen.state === "rejected") return clock.now() - claims.sinceOf(key) >= DEAD_MS;

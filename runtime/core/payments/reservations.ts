@@ -1,6 +1,14 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { type ReversalEvent, reversalId, type SaleEvent, saleId } from "../books/events.ts";
+import {
+  type Corrections,
+  correctionsKey,
+  type ReversalEvent,
+  reversalId,
+  type SaleEvent,
+  saleId,
+  toCorrections,
+} from "../books/events.ts";
 import { toDamaged } from "../damage.ts";
 import type { EntryWrite, Store } from "../store.ts";
 import { createLeases, type Lease } from "../time/leases.ts";
@@ -49,9 +57,10 @@ export interface Reservations {
   readSought(key: string): Promise<PaymentRecord | undefined>;
   /**
    * Corrects the book: a settlement that a facilitator has reported is doubted ("reversal"), and open again; or the chain
-   * shows it after all ("restoration"), by this transaction. Idempotent.
+   * shows it after all ("restoration"). Idempotent.
+   * @param shown by which transaction the chain shows it: a reversal takes nothing back that counts by that one already
    */
-  correctSale(key: string, kind: ReversalEvent["kind"], transaction?: string): Promise<void>;
+  correctSale(key: string, kind: ReversalEvent["kind"], shown?: string): Promise<void>;
   /**
    * Marks that owed work, which must not be repeated, begins; false when it has begun already, which a process whose
    * lease has lapsed may not know.
@@ -173,14 +182,19 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       await store.putIfAbsent(`sought:${key}`, record, openMsOf(record), "lazy");
     },
     readSought: (key) => store.get<PaymentRecord>(`sought:${key}`),
-    async correctSale(key, kind, transaction) {
-      const mark = `doubted:${key}`;
+    async correctSale(key, kind, shown) {
+      const mark = correctionsKey(key);
+      const known = toCorrections(await store.get(mark));
       const isDoubted = kind === "reversal";
-      if (((await store.get(mark)) ?? false) === isDoubted) return;
+      if ((known.times % 2 === 1) === isDoubted) return;
+      if (isDoubted && shown !== undefined && known.times > 0 && (known.transaction ?? shown) === shown) return;
       const sale = saleId(key);
-      const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale, transaction } as const;
+      const times = known.times + 1;
+      const transaction = isDoubted ? known.transaction : shown;
+      const event = { kind, id: reversalId(kind, sale, times), at: clock.now(), sale, transaction } as const;
+      const value: Corrections = { times, transaction };
       await Promise.all([
-        store.enter(event, { key: mark, value: isDoubted, ttlMs: OWED_MS }),
+        store.enter(event, { key: mark, value, ttlMs: OWED_MS }),
         isDoubted && store.set(`open:${key}`, 1, UNATTENDED_MS), // Another process may just have struck it out.
       ]);
     },

@@ -1,4 +1,12 @@
-import { type ReversalEvent, refundId, reversalId, saleId, toBookPayer } from "../books/events.ts";
+import {
+  correctionsKey,
+  type ReversalEvent,
+  refundId,
+  reversalId,
+  saleId,
+  toBookPayer,
+  toCorrections,
+} from "../books/events.ts";
 import { nullIfDamaged, readSound, toDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
@@ -81,6 +89,15 @@ export function createRefundRecords(store: Store): RefundRecords {
     return refund;
   }
 
+  /** The reversal of a sale; where the sale is taken back already, that one again. */
+  async function toReversal({ network, signed }: JobPayment, at: number): Promise<ReversalEvent> {
+    if (!signed) throw new TypeError("A payment without an authorization cannot be told to be undone");
+    const key = `${network}:${authorizationId(signed.authorization)}`;
+    const { times, transaction } = toCorrections(await store.get(correctionsKey(key)));
+    const sale = saleId(key);
+    return { kind: "reversal", id: reversalId("reversal", sale, times + 1 - (times % 2)), at, sale, transaction };
+  }
+
   return {
     open: (refund) => store.putIfAbsent(`refund:${refund.id}`, refund),
     read,
@@ -105,7 +122,7 @@ export function createRefundRecords(store: Store): RefundRecords {
         const { network, asset, amount, payer } = payment;
         const { transaction, at } = end;
         const toEntry = (value: RefundEnd) => ({ key: `refund-end:${id}`, value, ttlMs: JOB_KEEP_MS });
-        if (transaction === null) await store.enter(toReversal(payment, at), toEntry(end));
+        if (transaction === null) await store.enter(await toReversal(payment, at), toEntry(end));
         else {
           const paid = { job: id, service, network, asset, amount, payer: toBookPayer(network, payer), transaction };
           const entry = toEntry({ ...end, paid: { network, asset, payer, amount } });
@@ -133,12 +150,6 @@ function isOpenRefund(record: unknown): record is OpenRefund {
     typeof openedAt === "number" &&
     (state === "pending" || state === "manual")
   );
-}
-
-function toReversal({ network, signed }: JobPayment, at: number): ReversalEvent {
-  if (!signed) throw new TypeError("A payment without an authorization cannot be told to be undone");
-  const sale = saleId(`${network}:${authorizationId(signed.authorization)}`);
-  return { kind: "reversal", id: reversalId("reversal", sale), at, sale };
 }
 
 const isWay = (record: unknown): record is RefundWay =>

@@ -4,6 +4,7 @@ import { createCheckUndone } from "../../../runtime/cli/refunds/check-undone.ts"
 import { closeRefund, listRefunds } from "../../../runtime/cli/refunds/refunds.ts";
 import type { BookLine } from "../../../runtime/core/books/books.ts";
 import { saleId } from "../../../runtime/core/books/events.ts";
+import { createReservations } from "../../../runtime/core/payments/reservations.ts";
 import { createRefundRecords, type RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { authorizationId } from "../../../runtime/core/x402/eip3009.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
@@ -77,6 +78,18 @@ describe("payphone refunds close --undone", () => {
     expect((await problemOf(close(job))).message).to.equal(`The refund of ${job.id} is over: its payment was undone`);
     const late = { signed: (job.payment as Required<typeof job.payment>).signed };
     expect(await createRefundRecords(store).choose(job.id, late)).to.deep.equal({ undone: true });
+  });
+
+  it("takes back a sale that was doubted and has counted again since", async () => {
+    const job = await sell(-HOUR);
+    const { network, signed } = job.payment as Required<typeof job.payment>;
+    const { correctSale } = createReservations({ store, clock: { now: Date.now }, onError: () => {} });
+    const key = `${network}:${authorizationId(signed.authorization)}`;
+    await correctSale(key, "reversal");
+    await correctSale(key, "restoration", "0xback");
+    await close(job);
+    const kinds = (await linesOf(job)).map(({ kind }) => kind);
+    expect(kinds).to.deep.equal(["sale", "reversal", "restoration", "reversal"]);
   });
 
   it("is refused while the chain holds the payment, or can still get it", async () => {

@@ -134,6 +134,8 @@ describe("the comparison of the book with the chain", () => {
     expect((await compare(lines.slice(1, 2))).altered, "not taken back").to.have.length(1);
     const restoration: BookLine = { ...sale, kind: "restoration", id: "restoration", seq: 4, of: "lie" };
     expect((await compare([...lines, restoration])).altered, "counts again").to.have.length(1);
+    const again: BookLine = { ...sale, kind: "reversal", id: "again", seq: 5, of: "lie" };
+    expect((await compare([...lines, restoration, again])).altered, "and not any more").to.have.length(0);
   });
 
   it("takes what was paid back to a receiving address, which had bought, for no payment", async () => {

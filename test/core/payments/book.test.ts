@@ -2,12 +2,14 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
 import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
+import { createReservations } from "../../../runtime/core/payments/reservations.ts";
 import { createSaleOf } from "../../../runtime/core/payments/sale-of.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { recordCounts } from "../../support/books/recorded-counts.ts";
 import { claims, createScriptedRail, move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const BUYER = `0x${"1".repeat(40)}`;
 
@@ -29,6 +31,22 @@ describe("the sale of a payment on Solana", () => {
       sold: { door: "rest", requestId: "", rail: "solana", decimals: 6, usd: "0.000001" },
     } as unknown as PaymentRecord; // As much of one as a sale is made from.
     expect(createSaleOf([])("key", record)).to.include({ payer: "signer", receiver: "seller" });
+  });
+});
+
+describe("a sale", () => {
+  it("is taken back as often as reorganisations take it off the chain, by the transaction that it counted by", async () => {
+    const store = createMemoryStore();
+    const { correctSale } = createReservations({ store, clock: { now: Date.now }, onError: () => {} });
+    for (const shown of ["0xb", undefined, "0xc"]) {
+      await correctSale("key", "reversal", shown); // As another process looks, too.
+      await correctSale("key", "reversal", shown);
+      if (shown) for (const _ of [1, 2]) await correctSale("key", "restoration", shown);
+    }
+    const entered = [...(store.events?.values() ?? [])].map(
+      (event) => `${event.kind} ${"transaction" in event && event.transaction}`,
+    );
+    expect(entered).to.deep.equal(["reversal undefined", "restoration 0xb", "reversal 0xb", "restoration 0xc"]);
   });
 });
 
