@@ -11,7 +11,7 @@ import { ask, CALL_MS, type SellerResponse, textField, toExactJson } from "./htt
 import { nameIn } from "./identifier.ts";
 import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
-import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
+import { dropPending, findPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
 import { receiptIn } from "./receipt.ts";
 import { isPaidBack, isSellers, sendPaid } from "./send.ts";
@@ -97,18 +97,18 @@ function toInterruption({ payment, result }: Report): string {
 }
 
 async function buyOrResume(config: Config, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
-  if (options.resume) {
-    const pending = await loadPending(options.resume);
-    report.request = { method: pending.request.method, url: pending.request.url };
-    report.resume = options.resume;
-    return finish(pending, options, terminal, report);
-  }
+  if (options.resume) return resume(options.resume, options, terminal, report);
   const input = await readInputArgument(options.input, terminal.signal);
   const base = options.url ?? config.sellerUrl;
   const { service = "", method } = options;
   const target = await findTarget(service, { base, method, input, signal: terminal.signal });
   report.request = { method: target.request.method, url: target.request.url };
   terminal.err(`${target.request.method} ${target.request.url}`);
+  const kept = options.identifier && !options.dryRun && (await findPending(options.identifier, target.request));
+  if (kept) {
+    terminal.err(`The payment that was signed under this name is sent again (${kept}).`);
+    return resume(kept, options, terminal, report);
+  }
   const first = await ask(target.request, { signal: terminal.signal, timeoutMs: CALL_MS });
   if (isResult(first)) return deliver(first, options, terminal, report);
   if (first.status !== 402) throw toSellerProblem(first, true);
@@ -118,6 +118,14 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   if (pending === undefined) return;
   report.resume = await keepPending(pending);
   await finish(pending, options, terminal, report);
+}
+
+/** Sends the payment in a file again. */
+async function resume(file: string, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+  const pending = await loadPending(file);
+  report.request = { method: pending.request.method, url: pending.request.url };
+  report.resume = file;
+  return finish(pending, { ...options, resume: file }, terminal, report);
 }
 
 /** Shows the challenge and signs the payment of one offer; undefined on a dry run. */
@@ -157,8 +165,9 @@ async function prepare(
   };
   report.payment = note;
   terminal.err(texts.toPayingText(note, offer.requirements.payTo, options.identifier !== undefined));
-  const { network } = offer.requirements;
-  return { request: target.request, payment: await payer.sign(named), network, note };
+  const { network, maxTimeoutSeconds } = offer.requirements;
+  const payment = await payer.sign(named);
+  return { request: target.request, payment, network, until: Date.now() + maxTimeoutSeconds * 1000, note };
 }
 
 /** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or an uncharged first refusal. */

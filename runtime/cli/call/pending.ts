@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
@@ -27,6 +27,8 @@ export interface Pending {
   readonly payment: string;
   /** CAIP-2; absent in older files. */
   readonly network?: string;
+  /** Until when the seller can use it, in Unix milliseconds; absent in older files. */
+  readonly until?: number;
   readonly note: PaymentNote;
 }
 
@@ -51,6 +53,25 @@ const toUnkept = (cause: NodeJS.ErrnoException): Problem =>
 
 /** Deletes the file of a payment. One that cannot be deleted stays: what was paid for must be shown all the same. */
 export const dropPending = (file: string): Promise<void> => rm(file, { force: true }).catch(() => {});
+
+/**
+ * The file of a payment that was signed for this request under this name, and can still be used. A seller that keeps no names
+ * would charge another one.
+ */
+export async function findPending(
+  identifier: string,
+  { method, url, body }: SellerRequest,
+): Promise<string | undefined> {
+  const files = await readdir(tmpdir(), { withFileTypes: true }).catch(() => []);
+  for (const file of files.filter((one) => one.isFile() && /^payphone-[\da-f-]{36}\.json$/.test(one.name))) {
+    const path = join(file.parentPath, file.name);
+    const pending = await loadPending(path).catch(() => undefined); // Another user's cannot be read.
+    const { request, note, until = 0 } = pending ?? {};
+    const isFor = request?.method === method && request.url === url && request.body === body;
+    if (isFor && note?.identifier === identifier && until > Date.now()) return path;
+  }
+  return undefined;
+}
 
 /** @throws Problem `bad-request` when the file holds no payment. */
 export async function loadPending(file: string): Promise<Pending> {

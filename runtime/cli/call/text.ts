@@ -106,7 +106,7 @@ export const TAKEN_PERHAPS =
 
 /** How to ask again without the payment's file: with another wallet, as on Solana, the seller would not find it. */
 export const toResumeText = ({ rail, identifier }: PaymentNote): string =>
-  `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier}`;
+  `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier} (a seller that keeps no names charges again)`;
 
 /** Printed for a job whose status is at another server. */
 export const toUnfollowedText = (url: string): string =>

@@ -18,8 +18,9 @@ is printed before it is paid.
 
 The result goes to standard output, everything else to standard error. A payment is signed once and only ever sent again
 unchanged, so a call is never paid twice. Each purchase has an identifier: if its answer and its file are lost, repeat the
-command with --rail <id> --resume <identifier>. The seller finds the purchase by it within a day, and charges nothing new. A
-name that the seller does not know on this rail's network buys anew, within the limits.
+command with --rail <id> --resume <identifier>. A seller that keeps identifiers finds the purchase by it within a day, and
+charges nothing new. A name that the seller does not know on this rail's network buys anew, within the limits. While the
+file is there and its payment can be used, it is sent again itself.
 
 Examples:
   payphone call roll '{"low":1,"high":6}'

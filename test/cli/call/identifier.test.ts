@@ -1,8 +1,10 @@
+import { existsSync, rmSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { declarePaymentIdentifierExtension, extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { run } from "./run.ts";
-import { NOT_YET, type Seller, startSeller } from "./seller.ts";
+import { NOT_YET, PAID, type Seller, startSeller } from "./seller.ts";
 
 const ID = "order_2026_11_22_0001";
 
@@ -61,6 +63,38 @@ describe("the identifier of a call", () => {
     expect(err).to.include(repeat);
     const resume = /--resume (\S+)\n/.exec(err)?.[1];
     expect((await run({ service: undefined, waitSeconds: 0, resume })).err, "and each time").to.include(repeat);
+  });
+
+  it("brings the same payment again while it can be used, as a seller that keeps no names would charge a new one", async () => {
+    seller.script.answers = [NOT_YET];
+    const { out } = await run({ url: seller.url, waitSeconds: 0, json: true, identifier: ID });
+    const { resume } = JSON.parse(out);
+    const distinct = (): number => new Set(seller.paid().map(({ payment }) => payment)).size;
+
+    seller.script.answers = [{ status: 402, body: { error: "nonce_already_used" } }];
+    const refused = await run({ url: seller.url, identifier: ID });
+    expect([refused.code, seller.paid().length, distinct()], "refused when it comes again").to.deep.equal([1, 2, 1]);
+    expect(refused.err).to.include(`is sent again (${resume})`).and.include("look into your wallet");
+
+    seller.script.answers = [PAID];
+    await run({ url: seller.url, identifier: ID, input: '{"low":1,"high":7}' });
+    expect(distinct(), "another input is another purchase").to.equal(2);
+    const again = await run({ url: seller.url, identifier: ID, dryRun: true });
+    expect(again.err, "a dry run sends nothing").to.include("Dry run: nothing was paid.");
+    expect((await run({ url: seller.url, identifier: ID })).code).to.equal(0);
+    expect([seller.paid().length, distinct(), existsSync(resume)]).to.deep.equal([4, 2, false]);
+  });
+
+  it("brings a new payment when the one that is kept can be used no more", async () => {
+    seller.script.answers = [NOT_YET];
+    const { out } = await run({ url: seller.url, waitSeconds: 0, json: true, identifier: ID });
+    const { resume } = JSON.parse(out);
+    const kept = await readFile(resume, "utf8");
+    await writeFile(resume, kept.replace(/"until": \d+/, `"until": ${Date.now()}`));
+    seller.script.answers = [PAID];
+    expect((await run({ url: seller.url, identifier: ID })).code).to.equal(0);
+    expect(new Set(seller.paid().map(({ payment }) => payment)).size).to.equal(2);
+    rmSync(resume);
   });
 
   it("does not hide, when a payment is refused, that an earlier one may have been taken", async () => {
