@@ -8,8 +8,13 @@ import { keyOf, MINUTE_MS, partOf, SHOWN, UNITS } from "./schema.ts";
 export type Forget = (before: number, tallyMinute: number) => boolean;
 
 const MOST = 500;
+/** The minutes, hours or days that one step takes of sums and counts. */
+const SPAN = 24;
 
-/** Keeps the newest line, so that no number of a line is used twice. */
+/**
+ * Keeps the newest line, so that no number of a line is used twice. A step takes little of each table, since it blocks all
+ * calls: after `keep_days` was set, or a shop stood still, years may have to go.
+ */
 export function createForgetting(db: DatabaseSync): Forget {
   const old = db.prepare(
     `SELECT seq FROM book_times WHERE at < ? AND seq < (SELECT max(seq) FROM book_lines) ORDER BY at LIMIT ${MOST}`,
@@ -23,32 +28,51 @@ export function createForgetting(db: DatabaseSync): Forget {
     "DELETE FROM book_ids WHERE id = (SELECT id FROM book_lines WHERE seq = ?1)",
     `DELETE FROM book_bought WHERE seq = ?1 AND at = (SELECT at FROM book_lines WHERE seq = ?1)
       AND payer = (SELECT p.id FROM book_payers p JOIN book_lines l ON l.payer = p.payer WHERE l.seq = ?1)`,
+    // Here, where the payer is known: to look for payers without a line, all of them would be read.
+    `DELETE FROM book_payers WHERE payer = (SELECT payer FROM book_lines WHERE seq = ?1)
+      AND NOT EXISTS (SELECT 1 FROM book_bought WHERE payer = book_payers.id)
+      AND payer NOT IN (SELECT payer FROM book_lines WHERE seq > ${SHOWN} AND payer IS NOT NULL)`,
     "DELETE FROM book_times WHERE seq = ?1 AND at = (SELECT at FROM book_lines WHERE seq = ?1)",
     "DELETE FROM book_lines WHERE seq = ?1",
   ].map((sql) => db.prepare(sql));
-  const sums = db.prepare("DELETE FROM book_sums WHERE unit = ? AND at < ?");
-  const visits = db.prepare("DELETE FROM book_visits WHERE hour < ?");
-  const payers = db.prepare(
-    `DELETE FROM book_payers WHERE last_at < ? AND NOT EXISTS (SELECT 1 FROM book_bought WHERE payer = book_payers.id)
-       AND payer NOT IN (SELECT payer FROM book_lines WHERE seq > ${SHOWN} AND payer IS NOT NULL)`,
-  );
+  const shedSums = ["book_sums", "book_fee_sums"].map((table) => createShedding(db, table, "at", "unit = ?1"));
+  const shedVisits = createShedding(db, "book_visits", "hour", "?1 IS NOT NULL");
+  const shedCounts = createShedding(db, "book_counts", "at", "unit = ?1");
   const fees = db.prepare(
     `DELETE FROM book_fees WHERE (tx, network) IN (SELECT tx, network FROM book_fees WHERE at < ? LIMIT ${MOST})`,
   );
-  const feeSums = db.prepare("DELETE FROM book_fee_sums WHERE unit = ? AND at < ?");
-  const counts = db.prepare("DELETE FROM book_counts WHERE unit = ? AND at < ?");
 
   return (before, tallyMinute) => {
-    for (const unit of Object.values(UNITS)) counts.run(unit, Math.floor(tallyMinute / unit));
-    if (before <= 0) return false;
+    const left = Object.values(UNITS).map((unit) => shedCounts(unit, Math.floor(tallyMinute / unit)));
+    if (before <= 0) return left.includes(true);
     const minute = Math.floor(before / MINUTE_MS);
     for (const unit of [UNITS.hour, UNITS.day])
-      for (const table of [sums, feeSums]) table.run(unit, Math.floor(minute / unit));
-    const feesLeft = fees.run(before).changes === MOST;
-    visits.run(Math.floor(minute / UNITS.hour));
+      for (const shed of shedSums) left.push(shed(unit, Math.floor(minute / unit)));
+    left.push(shedVisits(UNITS.hour, Math.floor(minute / UNITS.hour)));
+    left.push(fees.run(before).changes === MOST);
     const found = old.all(before) as unknown as readonly { readonly seq: number }[];
     for (const { seq } of found) for (const statement of [...keys, ...line]) statement.run(seq);
-    if (found.length < MOST) payers.run(before); // After the last lines, which still refer to their payers.
-    return found.length === MOST || feesLeft;
+    return found.length === MOST || left.includes(true);
+  };
+}
+
+/**
+ * Deletes the oldest rows before a time in units, of `SPAN` units at most. @returns whether more may be left
+ * @param of SQL that selects the rows of the unit ?1
+ */
+function createShedding(
+  db: DatabaseSync,
+  table: string,
+  column: string,
+  of: string,
+): (unit: number, before: number) => boolean {
+  const oldest = db.prepare(`SELECT min(${column}) AS at FROM ${table} WHERE ${of}`);
+  const remove = db.prepare(`DELETE FROM ${table} WHERE ${of} AND ${column} < ?2`);
+  return (unit, before) => {
+    const { at } = oldest.get(unit) as { readonly at: number | null };
+    if (at === null || at >= before) return false;
+    const to = Math.min(before, at + SPAN);
+    remove.run(unit, to);
+    return to < before;
   };
 }

@@ -206,6 +206,23 @@ describe("a book to which something happens", () => {
     await books.close();
     await store.close();
   });
+
+  it("forgets a long past a little at a time: each step keeps all calls waiting", () => {
+    const { db, book } = openTables(":memory:");
+    const [{ at: start }, hours] = [toSale(), [...Array(1200).keys()]];
+    book.take(hours.map((hour) => toSale({ at: start + hour * 3_600_000, payer: `0x${hour}` })));
+    const count = (name: string) => db.prepare(`SELECT count(*) AS count FROM ${name}`).get()?.count as number;
+    const sizes = () => ["book_payers", "book_sums", "book_visits", "book_counts"].map(count);
+    book.count(hours.map((minute) => ({ minute, service: "roll", door: "rest", rail: "", what: "free", count: 1 })));
+    for (let [known, isMore] = [sizes(), true]; isMore; ) {
+      isMore = book.forget(start + 1200 * 3_600_000, 1440);
+      const now = sizes();
+      for (const [at, size] of now.entries()) expect(known[at]! - size).to.be.at.most(500);
+      known = now;
+    }
+    expect(sizes()).to.deep.equal([1, 1, 0, 0]);
+    db.close();
+  });
 });
 
 withRedis.describe("a book in Redis whose process stands still while it is read", () => {
