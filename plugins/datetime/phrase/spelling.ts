@@ -122,6 +122,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [new RegExp(`\\b(?:a )?couple (?:of )?(?=${UNIT}\\b|business|working|${WEEKDAY})`, "g"), "2 "],
   [/\ba dozen (?=[a-z])/g, "12 "],
   // These are the last hours of the day that is named, though its midnight is taken as its start.
+  [/\ba(?= (?:minute|seconds) before midnight\b)/g, "1"],
   [
     new RegExp(`${NO_UNIT}([1-5]\\d|[1-9]) ?(?:seconds?|secs?|s) before midnight\\b`, "g"),
     (_, count = "") => `23:59:${String(60 - Number(count)).padStart(2, "0")}`,
