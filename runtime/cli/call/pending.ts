@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
@@ -65,13 +65,20 @@ export async function findPending(
   const files = await readdir(tmpdir(), { withFileTypes: true }).catch(() => []);
   for (const file of files.filter((one) => one.isFile() && /^payphone-[\da-f-]{36}\.json$/.test(one.name))) {
     const path = join(file.parentPath, file.name);
-    const pending = await loadPending(path).catch(() => undefined); // Another user's cannot be read.
+    const pending = (await isOwn(path)) ? await loadPending(path).catch(() => undefined) : undefined;
     const { request, note, until = 0 } = pending ?? {};
     const isFor = request?.method === method && request.url === url && request.body === body;
     if (isFor && note?.identifier === identifier && until > Date.now()) return path;
   }
   return undefined;
 }
+
+/** Any user may put a file there, and let others read it. */
+const isOwn = (file: string): Promise<boolean> =>
+  stat(file).then(
+    ({ uid }) => process.getuid === undefined || uid === process.getuid(),
+    () => false, // It is gone.
+  );
 
 /** @throws Problem `bad-request` when the file holds no payment. */
 export async function loadPending(file: string): Promise<Pending> {

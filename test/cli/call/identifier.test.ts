@@ -1,8 +1,9 @@
-import { existsSync, rmSync } from "node:fs";
+import { chownSync, existsSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { declarePaymentIdentifierExtension, extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { itAsRoot } from "../../support/as-root.ts";
 import { run } from "./run.ts";
 import { NOT_YET, PAID, type Seller, startSeller } from "./seller.ts";
 
@@ -83,6 +84,19 @@ describe("the identifier of a call", () => {
     expect(again.err, "a dry run sends nothing").to.include("Dry run: nothing was paid.");
     expect((await run({ url: seller.url, identifier: ID })).code).to.equal(0);
     expect([seller.paid().length, distinct(), existsSync(resume)]).to.deep.equal([4, 2, false]);
+  });
+
+  itAsRoot("brings no payment that another user has put where payments are kept", async () => {
+    seller.script.answers = [NOT_YET];
+    const { out } = await run({ url: seller.url, waitSeconds: 0, json: true, identifier: ID });
+    const { resume } = JSON.parse(out);
+    chownSync(resume, 65_534, 65_534);
+    seller.script.answers = [PAID];
+    const { code, err } = await run({ url: seller.url, identifier: ID });
+    rmSync(resume);
+    expect(code).to.equal(0);
+    expect(err).not.to.include("is sent again");
+    expect(new Set(seller.paid().map(({ payment }) => payment)).size).to.equal(2);
   });
 
   it("brings a new payment when the one that is kept can be used no more", async () => {
