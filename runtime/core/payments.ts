@@ -174,24 +174,24 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (state === "rejected") {
       rules.refusedLate(record);
       standing.refusedLate(record).catch(report("payer.trusted-again"));
-    } else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted, payment });
+    } else if (payer !== undefined) {
+      exposure.spentLate({ key, payer, offer: payment.accepted, payment });
+      void purchases.placeLate(key, record);
+    }
   };
   const usdOf = createUsdOf(rails, site);
   const rules = createHouseRules({ site, services, rails, usdOf, mostPerDay, store, clock, log });
   const told = { beginJob: jobs.begin, onClaim, onKnownLate, duringRetry: rules.duringRetry, onMoved: rules.moved };
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
-  const purchases = createPurchaseList({ store, clock });
+  const purchases = createPurchaseList({ store, clock, onError: report("purchase.not-listed") });
   const sellerOf = createSellerOf(formerOf, reservations);
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers, rules, purchases }),
     rules,
     proofs,
-    placeBought: (purchase) => {
-      const put = purchases.place(purchase);
-      return () => put().catch(report("purchase.not-listed"));
-    },
+    placeBought: purchases.place,
     rails,
     offers,
     jobs,

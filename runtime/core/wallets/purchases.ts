@@ -13,14 +13,18 @@ import type { Store } from "../store.ts";
 export interface PurchaseList extends Purchases {
   /**
    * Reserves a place in the payer's list, in the same transaction as other writes of this turn; the returned function
-   * writes the purchase there. A place that stays empty is not shown.
+   * writes the purchase there, and never rejects. A place that stays empty is not shown.
    */
   place(purchase: VerifiedPurchase): () => Promise<void>;
+  /** Writes a purchase that was settled late into the list, unless it is there: its process may have died before. Never rejects. */
+  placeLate(key: string, record: PaymentRecord): Promise<void>;
 }
 
 export interface PurchaseListDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Told of purchases that could not be written into their list. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** An entry of a list. It refers to the payment's record, which may expire earlier. */
@@ -31,12 +35,15 @@ interface Entry {
   readonly at: number;
 }
 
+/** An entry with its day and its place. */
+type Placed = readonly [day: number, at: number, entry: Entry];
+
 const DAY_MS = 24 * 60 * 60_000;
 /** How many days before today a list shows. */
 const DAYS = LISTED_MS / DAY_MS - 1;
 const ID = /^(\d{5})-(\d{1,9})-([0-9a-f]{8})$/;
 
-export function createPurchaseList({ store, clock }: PurchaseListDeps): PurchaseList {
+export function createPurchaseList({ store, clock, onError = () => {} }: PurchaseListDeps): PurchaseList {
   const refunds = createRefundRecords(store);
   const jobs = createJobRecords({ store, clock });
   const today = (): number => Math.floor(clock.now() / DAY_MS);
@@ -44,17 +51,9 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
   const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
 
   return {
-    place({ payer, offer, key, service }) {
-      if (payer === undefined) return async () => {};
-      const account = payerOf(payer, offer);
-      const day = today();
-      const counted = store.incr(countKey(account, day), 1, LISTED_MS, "lazy");
-      counted.catch(() => {}); // The returned function rejects with the same error.
-      return async () => {
-        const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
-        await store.set(entryKey(account, day, await counted), entry, LISTED_MS, "lazy");
-      };
-    },
+    place: ({ payer, offer, key, service }) =>
+      payer === undefined ? async () => {} : reserve(payerOf(payer, offer), key, service.manifest.id),
+    placeLate: (key, record) => placeUnlessListed(key, record).catch(onError),
     async list(accounts, limit, { answers = true } = {}) {
       const lists = await Promise.all(accounts.map((account) => newest(account, limit, answers ? MOST_SHOWN : 0)));
       const shown = lists.flat().sort((a, b) => b.bought_at.localeCompare(a.bought_at));
@@ -63,31 +62,61 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
     async read(accounts, id) {
       const [, day = "", at = "", tag] = ID.exec(id) ?? [];
       const account = accounts.find((one) => toTag(one) === tag);
-      return account === undefined ? undefined : show(account, Number(day), Number(at));
+      if (account === undefined) return undefined;
+      const entry = await store.get<unknown>(entryKey(account, Number(day), Number(at)));
+      return isEntry(entry) ? show(account, [Number(day), Number(at), entry]) : undefined;
     },
   };
+
+  function reserve(account: string, key: string, service: string): () => Promise<void> {
+    const day = today();
+    const counted = store.incr(countKey(account, day), 1, LISTED_MS, "lazy");
+    const write = async (): Promise<void> => {
+      const entry: Entry = { key, service, at: clock.now() };
+      await store.set(entryKey(account, day, await counted), entry, LISTED_MS, "lazy");
+    };
+    counted.catch(() => {}); // `write` rejects with the same error.
+    return () => write().catch(onError);
+  }
+
+  async function placeUnlessListed(key: string, { payer, payment, service }: PaymentRecord): Promise<void> {
+    if (payer === undefined) return;
+    const account = payerOf(payer, payment.accepted);
+    for await (const [, , entry] of entriesOf(account)) if (entry.key === key) return;
+    await reserve(account, key, service)();
+  }
+
+  /** The entries of an account's list that are read for it, the newest first. */
+  async function* entriesOf(account: string): AsyncGenerator<Placed> {
+    for (let day = today(); day > today() - 1 - DAYS; day -= 1) {
+      const count = (await store.get<number>(countKey(account, day))) ?? 0;
+      for (let at = count; at > 0 && at > count - MOST_READ; at -= 1) {
+        const entry = await store.get<unknown>(entryKey(account, day, at)).catch(unlessDamaged);
+        if (isEntry(entry)) yield [day, at, entry];
+      }
+    }
+  }
 
   /** @param room how many characters of answers are kept: all of them at once could be more than a process can hold */
   async function newest(account: string, limit: number, room: number): Promise<BoughtCall[]> {
     const found: BoughtCall[] = [];
+    const keys = new Set<string>(); // One that was settled late can be in a long list twice.
     let left = room;
-    for (let day = today(); day > today() - 1 - DAYS; day -= 1) {
-      const count = (await store.get<number>(countKey(account, day))) ?? 0;
-      for (let at = count; at > 0 && at > count - MOST_READ && found.length < limit; at -= 1) {
-        const purchase = await show(account, day, at).catch(unlessDamaged);
-        await new Promise((done) => setImmediate(done)); // Lets other work run: a record can have a large answer.
-        if (!purchase) continue;
-        left -= purchase.answer && left > 0 ? JSON.stringify(purchase.answer).length : 0;
-        found.push(left > 0 ? purchase : { ...purchase, answer: null });
-      }
+    for await (const placed of entriesOf(account)) {
+      const [, , { key }] = placed;
+      const purchase = keys.has(key) ? undefined : await show(account, placed).catch(unlessDamaged);
+      keys.add(key);
+      await new Promise((done) => setImmediate(done)); // Lets other work run: a record can have a large answer.
+      if (!purchase) continue;
+      left -= purchase.answer && left > 0 ? JSON.stringify(purchase.answer).length : 0;
+      found.push(left > 0 ? purchase : { ...purchase, answer: null });
+      if (found.length >= limit) break;
     }
     return found;
   }
 
   /** The state of a purchase; undefined when nothing was bought. */
-  async function show(account: string, day: number, at: number): Promise<BoughtCall | undefined> {
-    const entry = await store.get<unknown>(entryKey(account, day, at));
-    if (!isEntry(entry)) return undefined;
+  async function show(account: string, [day, at, entry]: Placed): Promise<BoughtCall | undefined> {
     const record = await readRecord(store, entry.key).catch(unlessDamaged);
     if (record?.state === "rejected") return undefined;
     if (!record && (await isKnownUnpaid(store, entry.key))) return undefined;

@@ -3,7 +3,7 @@ import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import type { VerifiedPurchase } from "../../../runtime/core/payments/purchase.ts";
 import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
-import { refuses } from "../../support/chains/scripted-rail.ts";
+import { isAway, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -167,6 +167,62 @@ describe("a wallet's list", () => {
       shop.clock.advance(25 * 60 * 60_000);
       const states = (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
       expect(states).to.deep.equal(["forgotten"]);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  it("shows a payment once that was settled later, also when its process has died before it was listed", async () => {
+    const { set, ...store } = createMemoryStore();
+    let isDead = true;
+    const shop = await openShop({
+      store: {
+        ...store,
+        set: async (key, ...terms) => {
+          if (isDead && key.startsWith("bought:")) throw new Error("the process is no more");
+          return set(key, ...terms);
+        },
+      },
+    });
+    const list = createPurchaseList(shop);
+    const states = async (): Promise<string[]> =>
+      (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
+    try {
+      shop.rail.script.settle = isAway;
+      const payments = [await shop.pay("/v1/roll"), await shop.pay("/v1/roll")];
+      for (const payment of payments) {
+        expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(503);
+        isDead = false;
+      }
+      expect(await states()).to.deep.equal(["settling"]);
+      delete shop.rail.script.settle;
+      for (const payment of payments) expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
+      await eventually(async () => (await states()).length > 1);
+      expect(await states()).to.deep.equal(["delivered", "delivered"]);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  it("shows a payment whose place among the open ones was refused, once it is settled", async () => {
+    const { set, ...store } = createMemoryStore();
+    let isRefused = true;
+    const shop = await openShop({
+      store: {
+        ...store,
+        set: async (key, ...terms) => {
+          if (isRefused && key.startsWith("open:")) throw new Error("the disk is full");
+          return set(key, ...terms);
+        },
+      },
+    });
+    const list = createPurchaseList(shop);
+    try {
+      const payment = await shop.pay("/v1/roll");
+      expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(503);
+      isRefused = false;
+      await eventually(async () => (await shop.retry("/v1/roll", ROLL, payment)).status === 200);
+      await eventually(async () => (await list.list([`${NETWORK}:${PAYER}`], 10))[0]?.state === "delivered");
     } finally {
       await shop.close();
     }
