@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Corrector } from "./corrections.ts";
 import type { PaymentRecord } from "./record.ts";
-import type { Reservations } from "./reservations.ts";
+
 import type { Settlement } from "./settlement.ts";
 
 /** A settlement that a facilitator has reported, compared with the chain. */
@@ -28,7 +29,7 @@ export interface Claims {
 }
 
 export interface ClaimsDeps {
-  readonly reservations: Pick<Reservations, "correctSale">;
+  readonly reservations: { correctSale(...terms: Parameters<Corrector["correctSale"]>): Promise<unknown> };
   /** Called when the chain does not show a settlement that a facilitator has reported, and for each that it shows. */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   readonly clock: Clock;
@@ -61,9 +62,10 @@ export function createClaims({ reservations, onClaim, clock, log, claimMs }: Cla
         onClaim(key, record, { ...told, isTrue: false });
         // A failed entry is tried again by the next look.
         if (record.state === "settled")
-          return reservations
-            .correctSale(key, "reversal")
-            .catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
+          return reservations.correctSale(key, "reversal").then(
+            () => {},
+            (error: unknown) => log.error("books.doubt-not-entered", { error }),
+          );
         if (state === "rejected" && isFinal) claims.delete(key);
       }
       return undefined;

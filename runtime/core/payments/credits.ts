@@ -8,8 +8,8 @@ import { type RefundState, type Refunds, UNDONE } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
 import { runsOnce } from "../set/manifest.ts";
 import { payerOf } from "./purchase.ts";
-import type { Owed, PaymentRecord } from "./record.ts";
-import { type Reservations, toJobPayment } from "./reservations.ts";
+import { type Owed, type PaymentRecord, toJobPayment } from "./record.ts";
+import type { Reservations } from "./reservations.ts";
 import type { Trials } from "./trials.ts";
 
 /**

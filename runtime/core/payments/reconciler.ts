@@ -4,8 +4,8 @@ import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import { type ClaimsDeps, createClaims } from "./claims.ts";
 import type { Credits } from "./credits.ts";
-import { isDone, isOwed, type PaymentRecord } from "./record.ts";
-import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
+import { isDone, isOwed, type PaymentRecord, toJobPayment, UNATTENDED_MS } from "./record.ts";
+import type { Reservations } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
 /** Brings every payment to a final outcome, without ever asking the payer for another payment. */
@@ -207,10 +207,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const found = await settler.look(record.payment, record.payment.accepted, record.receipt?.transaction);
     await claims.judge(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
-    const { transaction } = seen.receipt;
-    const isOther = transaction !== record.receipt?.transaction; // The facilitator has replaced it, or somebody else has settled.
-    if (seen.state === "settled" && isOther) await reservations.correctSale(key, "reversal", transaction);
-    if (seen.state === "settled") await reservations.correctSale(key, "restoration", transaction);
+    const [shown, reported] = [seen.receipt.transaction, record.receipt?.transaction];
+    if (seen.state === "settled") await reservations.keepShown(key, shown, reported);
     else if (seen.state === "unknown") await reservations.keepSought(key, record);
     if (seen.state === "rejected") return clock.now() - claims.sinceOf(key) >= DEAD_MS;
     return seen.state === "settled";

@@ -1,7 +1,13 @@
 import type { Door } from "../books/events.ts";
 import type { CallSteps } from "../call.ts";
 import { isObject } from "../json.ts";
-import type { PaymentPayload, SettleResponse } from "../x402/x402.ts";
+import { readEip3009 } from "../x402/eip3009.ts";
+import type { JobPayment, PaymentPayload, SettleResponse } from "../x402/x402.ts";
+
+/** How long unresolved payments are kept, and results that nobody has fetched. */
+export const UNATTENDED_MS = 24 * 60 * 60_000;
+/** How long owed work is remembered until it is delivered or refunded, and a job until it begins, also while no process runs. */
+export const OWED_MS = 30 * 24 * 60 * 60_000;
 
 /**
  * The record of one payment, written before its settlement is tried. The result is stored with it, so that the payer
@@ -91,3 +97,17 @@ export const isOwed = ({ state, owed }: PaymentRecord): boolean =>
 /** Whether nothing is left to be confirmed or delivered. */
 export const isDone = (record: PaymentRecord): boolean =>
   record.state !== "settling" && record.isFinal === true && !isOwed(record);
+
+/** How a settled payment was paid. The payer is the signer, whatever the facilitator reports. */
+export function toJobPayment({ payment, receipt, payer }: PaymentRecord): JobPayment {
+  const { network, asset, amount } = payment.accepted;
+  const signed = readEip3009(payment.payload);
+  return {
+    network,
+    asset,
+    amount,
+    payer: signed?.authorization.from ?? payer ?? receipt?.payer ?? null,
+    transaction: receipt?.transaction ?? "",
+    ...(signed && { signed }),
+  };
+}

@@ -1,20 +1,12 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import {
-  type Corrections,
-  correctionsKey,
-  type ReversalEvent,
-  reversalId,
-  type SaleEvent,
-  saleId,
-  toCorrections,
-} from "../books/events.ts";
+import type { SaleEvent } from "../books/events.ts";
 import { toDamaged } from "../damage.ts";
 import type { EntryWrite, Store } from "../store.ts";
 import { createLeases, type Lease } from "../time/leases.ts";
-import { readEip3009 } from "../x402/eip3009.ts";
-import type { JobPayment, PaymentRequirements } from "../x402/x402.ts";
-import { isPaymentRecord, type PaymentRecord } from "./record.ts";
+import type { PaymentRequirements } from "../x402/x402.ts";
+import { type Corrector, createCorrector } from "./corrections.ts";
+import { isPaymentRecord, OWED_MS, type PaymentRecord, UNATTENDED_MS } from "./record.ts";
 import type { SaleOf } from "./sale-of.ts";
 
 /** How owed work ended. Only the first recorded end counts. */
@@ -25,7 +17,7 @@ export type OwedEnd = { readonly state: "delivered"; readonly output: unknown } 
  * process lives and expires two seconds after the process dies. `begin` is a second guard before the settlement: it
  * succeeds once per payment, so that a process that stalled past its lease cannot settle what another call has begun.
  */
-export interface Reservations {
+export interface Reservations extends Corrector {
   /** A lease, or undefined while another call holds it. */
   claimPayment(key: string): Promise<Lease | undefined>;
   read(key: string): Promise<PaymentRecord | undefined>;
@@ -56,11 +48,10 @@ export interface Reservations {
   keepSought(key: string, record: PaymentRecord): Promise<void>;
   readSought(key: string): Promise<PaymentRecord | undefined>;
   /**
-   * Corrects the book: a settlement that a facilitator has reported is doubted ("reversal"), and open again; or the chain
-   * shows it after all ("restoration"). Idempotent.
-   * @param shown by which transaction the chain shows it: a reversal takes nothing back that counts by that one already
+   * The chain shows a settlement by this transaction: corrects the book and the record, as far as that is kept, where another
+   * one was reported, or the sale was doubted.
    */
-  correctSale(key: string, kind: ReversalEvent["kind"], shown?: string): Promise<void>;
+  keepShown(key: string, transaction: string, reported: string | undefined): Promise<void>;
   /**
    * Marks that owed work, which must not be repeated, begins; false when it has begun already, which a process whose
    * lease has lapsed may not know.
@@ -102,10 +93,6 @@ const MARGIN_MS = 60_000;
  * owes. A facilitator must not name it for another purchase meanwhile.
  */
 const SPENT_MS = 30 * 24 * 60 * 60_000;
-/** How long unresolved payments are kept, and results that nobody has fetched. */
-export const UNATTENDED_MS = 24 * 60 * 60_000;
-/** How long owed work is remembered until it is delivered or refunded, and a job until it begins, also while no process runs. */
-const OWED_MS = 30 * 24 * 60 * 60_000;
 
 /** For how long wallets are shown what they have bought: today and the two days before. */
 export const LISTED_MS: number = 3 * 24 * 60 * 60_000;
@@ -123,6 +110,7 @@ export async function readRecord(store: Pick<Store, "get">, key: string): Promis
 
 export function createReservations(deps: ReservationsDeps): Reservations {
   const { store, clock, onError, saleOf = () => undefined, answersMs = 0, leaseMs } = deps;
+  const { correctSale } = createCorrector({ store, clock });
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
   /** The remaining time in which an authorization can be used. */
   const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
@@ -136,6 +124,28 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   const recall: Reservations["recall"] = async (key) => {
     const record = await readRecord(store, key);
     return (record?.repeatUntil ?? Number.POSITIVE_INFINITY) < clock.now() ? undefined : record;
+  };
+
+  const update: Reservations["update"] = async (key, record, keepMs = KEEP_MS) => {
+    if (record.state === "rejected" && !leases.holds(key))
+      throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
+    const { state, owed } = record;
+    // What a facilitator has refused can still move, as long as the chain has not said that it cannot.
+    const isOpen = state === "settling" || owed !== undefined || (state === "rejected" && !record.isFinal);
+    const repeatMs = Math.max(keepMs, lifeOf(record) + MARGIN_MS);
+    const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
+    const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
+    // Lazy for a settlement: if a crash reverts it to "settling", the reconciler finds it on the chain again. Durable for
+    // the beginning of work that must not be repeated: nothing else would show it.
+    const durability = state === "settled" && !owed?.isBegun ? "lazy" : "durable";
+    const outlivesRecord = state === "settled" && record.validBefore === undefined;
+    const isUnpaid = state === "rejected" && record.isFinal === true; // Others may still be settled.
+    await Promise.all([
+      isUnpaid && store.set(`unpaid:${key}`, 1, LISTED_MS, "lazy"),
+      outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
+      write(saleOf(key, record), { key: `payment:${key}`, value: kept, ttlMs, durability }),
+      state === "settling" && store.set(`open:${key}`, 1, ttlMs),
+    ]);
   };
 
   return {
@@ -157,45 +167,22 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       ]);
       return begun;
     },
-    async update(key, record, keepMs = KEEP_MS) {
-      if (record.state === "rejected" && !leases.holds(key))
-        throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
-      const { state, owed } = record;
-      // What a facilitator has refused can still move, as long as the chain has not said that it cannot.
-      const isOpen = state === "settling" || owed !== undefined || (state === "rejected" && !record.isFinal);
-      const repeatMs = Math.max(keepMs, lifeOf(record) + MARGIN_MS);
-      const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
-      const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
-      // Lazy for a settlement: if a crash reverts it to "settling", the reconciler finds it on the chain again. Durable for
-      // the beginning of work that must not be repeated: nothing else would show it.
-      const durability = state === "settled" && !owed?.isBegun ? "lazy" : "durable";
-      const outlivesRecord = state === "settled" && record.validBefore === undefined;
-      const isUnpaid = state === "rejected" && record.isFinal === true; // Others may still be settled.
-      await Promise.all([
-        isUnpaid && store.set(`unpaid:${key}`, 1, LISTED_MS, "lazy"),
-        outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
-        write(saleOf(key, record), { key: `payment:${key}`, value: kept, ttlMs, durability }),
-        state === "settling" && store.set(`open:${key}`, 1, ttlMs),
-      ]);
-    },
+    update,
     async keepSought(key, { output: _, ...record }) {
       await store.putIfAbsent(`sought:${key}`, record, openMsOf(record), "lazy");
     },
     readSought: (key) => store.get<PaymentRecord>(`sought:${key}`),
-    async correctSale(key, kind, shown) {
-      const mark = correctionsKey(key);
-      const known = toCorrections(await store.get(mark));
-      const isDoubted = kind === "reversal";
-      if ((known.times % 2 === 1) === isDoubted) return;
-      if (isDoubted && shown !== undefined && known.times > 0 && (known.transaction ?? shown) === shown) return;
-      const sale = saleId(key);
-      const times = known.times + 1;
-      const transaction = isDoubted ? known.transaction : shown;
-      const event = { kind, id: reversalId(kind, sale, times), at: clock.now(), sale, transaction } as const;
-      const value: Corrections = { times, transaction };
+    correctSale,
+    async keepShown(key, transaction, reported) {
+      const isOther = transaction !== reported; // The facilitator has replaced it, or somebody else has settled.
+      if (isOther) await correctSale(key, "reversal", transaction);
+      const isBack = await correctSale(key, "restoration", transaction);
+      if (!isOther && !isBack) return;
+      const [kept, sought] = await Promise.all([readRecord(store, key), store.get<PaymentRecord>(`sought:${key}`)]);
+      const keepMs = Math.max(0, (kept?.settledAt ?? 0) + KEEP_MS - clock.now()); // No longer than before.
       await Promise.all([
-        store.enter(event, { key: mark, value, ttlMs: OWED_MS }),
-        isDoubted && store.set(`open:${key}`, 1, UNATTENDED_MS), // Another process may just have struck it out.
+        kept?.state === "settled" && update(key, toShown(kept, transaction), keepMs),
+        sought && store.set(`sought:${key}`, toShown(sought, transaction), openMsOf(sought), "lazy"),
       ]);
     },
     // Lazy: the record that says it durably is written next.
@@ -223,16 +210,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   }
 }
 
-/** How a settled payment was paid. The payer is the signer, whatever the facilitator reports. */
-export function toJobPayment({ payment, receipt, payer }: PaymentRecord): JobPayment {
-  const { network, asset, amount } = payment.accepted;
-  const signed = readEip3009(payment.payload);
-  return {
-    network,
-    asset,
-    amount,
-    payer: signed?.authorization.from ?? payer ?? receipt?.payer ?? null,
-    transaction: receipt?.transaction ?? "",
-    ...(signed && { signed }),
-  };
+function toShown(record: PaymentRecord, transaction: string): PaymentRecord {
+  const { network } = record.payment.accepted;
+  return { ...record, isFinal: true, receipt: { success: true, network, ...record.receipt, transaction } };
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
-import type { PaymentRecord } from "../payments/record.ts";
-import { toJobPayment } from "../payments/reservations.ts";
+import { type PaymentRecord, toJobPayment } from "../payments/record.ts";
 import { railOfToken } from "../rails/tokens.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn, type Tariff } from "../set/price.ts";

@@ -4,6 +4,7 @@ import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts
 import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createReservations } from "../../../runtime/core/payments/reservations.ts";
 import { createSaleOf } from "../../../runtime/core/payments/sale-of.ts";
+import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { recordCounts } from "../../support/books/recorded-counts.ts";
 import { claims, createScriptedRail, move, refuses } from "../../support/chains/scripted-rail.ts";
@@ -209,11 +210,15 @@ describe("the book of a shop", () => {
     const rail = createScriptedRail();
     await open({ rail, patience: { confirmAfterMs: 10 } });
     rail.script.settle = (payment, offer) => ({ ...move(rail, payment, offer), transaction: `0x${"e".repeat(64)}` });
-    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    const payment = await shop.pay("/v1/roll");
+    expect((await send("/v1/roll", payment)).status).to.equal(200);
     const [transaction] = rail.moved.values();
     await eventually(() => events().length === 3);
     expect(events().map(({ kind }) => kind)).to.deep.equal(["sale", "reversal", "restoration"]);
     expect(events()[2]).to.include({ transaction });
+    const bought = async (): Promise<unknown> => (await createPurchaseList(shop).list([`eip155:8453:${BUYER}`], 1))[0];
+    await eventually(async () => ((await bought()) as { transaction: string }).transaction === transaction);
+    expect(shop.receipt(await send("/v1/roll", payment)), "what the buyer finds there").to.include({ transaction });
   });
 
   it("looks for it ten minutes longer at most, once the chain says that it was never made", async () => {
