@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { printable } from "../printable.ts";
-import { ask, field, textField, toExactJson } from "./http.ts";
+import { ask, field, type SellerResponse, textField, toExactJson } from "./http.ts";
 
 /** The time between two polls. payphone allows two polls a second for each job. */
 const PAUSE_MS = 2000;
 /** Polling ends after this many polls in a row, a minute, without a status or a reason to wait: a 404, for example. */
 const MOST_UNTOLD = 30;
-const ENDS = ["DELIVERED", "FAILED", "UNKNOWN"];
+/** As many, ten minutes or longer, may give no status for another reason, or the same answer with a status of other sellers. */
+const MOST_SAME = 300;
+/** Also in other cases, as MCP and A2A have them. */
+const DONE = ["DELIVERED", "COMPLETED", "SUCCEEDED"];
+const ENDS = [...DONE, "FAILED", "UNKNOWN", "CANCELED", "CANCELLED", "REJECTED", "ERROR", "EXPIRED"];
+const GOES_ON = ["DISPATCHING", "IN_PROGRESS"];
+
+type Polled = Pick<SellerResponse, "status" | "text" | "json">;
 
 export interface FollowOptions {
   /** Called with the job's step and estimate whenever the step changes. */
@@ -31,19 +38,22 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
   const { onStep, signal, pauseMs = PAUSE_MS } = options;
   let said = "";
   let untold = 0;
+  let same = 0;
+  let before = "";
   for (;;) {
-    const answer = await ask({ method: "GET", url: statusUrl, body: undefined }, { signal }).catch((error: unknown) => {
+    const request = { method: "GET", url: statusUrl, body: undefined };
+    const answer: Polled = await ask(request, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
-      return { status: 503, text: "", json: { step: Problem.from(error).message } };
+      return { status: 0, text: "", json: { step: Problem.from(error).message } };
     });
     const status = answer.status === 200 ? textField(answer.json, "status") : undefined;
-    if (status !== undefined && ENDS.includes(status)) return toExactJson(answer);
-    const mayPass = answer.status >= 500 || answer.status === 429;
+    if (status !== undefined && ENDS.includes(status.toUpperCase())) return toExactJson(answer);
+    const mayPass = answer.status === 0 || answer.status >= 500 || answer.status === 429;
     untold = status !== undefined || mayPass ? 0 : untold + 1;
-    if (untold === MOST_UNTOLD) {
-      const what = printable(`${statusUrl} gives no status (HTTP ${answer.status})`);
-      throw new Problem("upstream-failed", `${what}. The job may go on: ask again later, or ask the seller`);
-    }
+    const isTold = status !== undefined && (GOES_ON.includes(status) || answer.text !== before);
+    same = isTold ? 0 : same + 1;
+    if (status !== undefined) before = answer.text;
+    if (untold === MOST_UNTOLD || same === MOST_SAME) throw toEndless(statusUrl, answer, status);
     const eta = field(answer.json, "eta_seconds");
     const step = printable(textField(answer.json, "step") ?? status ?? `status ${answer.status}`);
     if (step !== said) onStep(typeof eta === "number" ? `${step} (about ${eta} s left)` : step);
@@ -52,10 +62,20 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
   }
 }
 
+/** @param status undefined where the answer has none; otherwise one that has stayed the same */
+function toEndless(url: string, { status: code, json }: Polled, status: string | undefined): Problem {
+  const why = code === 0 ? textField(json, "step") : `HTTP ${code}`;
+  const [what, end] =
+    status === undefined
+      ? [`gives no status (${why})`, "The job may go on"]
+      : [`has said "${status}" for ten minutes`, "That may be the job's end, or it may go on"];
+  return new Problem("upstream-failed", printable(`${url} ${what}. ${end}: ask again later, or ask the seller`));
+}
+
 /** Why an ended job delivered nothing, and whether it was refunded; undefined when it delivered. */
 export function explainEnd(job: unknown, statusUrl: string): string | undefined {
   const status = textField(job, "status");
-  if (status === "DELIVERED") return undefined;
+  if (DONE.includes(status?.toUpperCase() ?? "")) return undefined;
   const refund = textField(job, "refund_tx");
   const isManual = textField(job, "refund_pending") === "manual";
   // A refund takes some seconds, and some services make none: both are null.

@@ -68,6 +68,32 @@ describe("payphone call for a job", () => {
     expect(await watch()).to.deep.equal({ status: "DELIVERED" });
   });
 
+  it("knows the ends of other sellers' jobs, and waits ten minutes for one that it does not know", async () => {
+    for (const [status, exit] of [
+      ["completed", 0],
+      ["Cancelled", 1],
+    ]) {
+      seller.script.polls = [poll({ status, result: 4 })];
+      const { code, out } = await run({ url: seller.url, follow: true });
+      expect([code, JSON.parse(out)]).to.deep.equal([exit, { status, result: 4 }]);
+    }
+    const watch = (): Promise<unknown> =>
+      follow(statusUrl, { onStep: () => {}, signal: AbortSignal.timeout(60_000), pauseMs: 0 }).catch(
+        (reason: unknown) => (reason as Error).message,
+      );
+    const growing = Array.from({ length: 400 }, (_, done) => poll({ status: "working", done }));
+    seller.script.polls = [...growing, poll({ status: "ready" })];
+    const before = polls();
+    expect(await watch()).to.equal(
+      `${statusUrl} has said "ready" for ten minutes. That may be the job's end, or it may go on: ask again later, or ask the seller`,
+    );
+    expect(polls() - before).to.equal(400 + 1 + 300);
+    seller.script.polls = [{ status: 503, body: {} }];
+    expect(await watch()).to.include("gives no status (HTTP 503). The job may go on");
+    seller.script.polls = [...Array<Said>(400).fill(poll({ status: "IN_PROGRESS" })), poll({ status: "DELIVERED" })];
+    expect(await watch(), "payphone's own word").to.deep.equal({ status: "DELIVERED" });
+  });
+
   it("fails with the job's own words, and says what was paid back", async () => {
     seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: "0xab" })];
     const { code, out, err } = await run({ url: seller.url, follow: true });
