@@ -18,22 +18,48 @@ export interface BuyerWallet {
   rpc(rail: RailManifest): string | undefined | Promise<string | undefined>;
 }
 
+/** The seller whose wallet is opened. */
+export interface Paid {
+  readonly base: string;
+  /** False when the buyer has said that the seller is no sandbox; otherwise it is asked. */
+  readonly mayBeSandbox: boolean;
+}
+
+/** How long a seller has to say whether it is a sandbox. Other sellers may leave a path that they do not know unanswered. */
+const SAY_MS = 10_000;
+
 /**
  * Opens the sandbox's own buyer, or else the keys of the environment. The two never mix: a sandbox's tokens have the
  * addresses of the real ones, so a real key would sign a payment that is also valid on the real chain.
  * @throws Problem `upstream-failed` when the seller does not say whether it is a sandbox.
  */
-export async function openWallet(config: Config, base: string, signal: AbortSignal): Promise<BuyerWallet> {
-  const { status, json } = await ask({ method: "GET", url: `${base}/sandbox`, body: undefined }, { signal });
-  if (status >= 500 || status === 429)
-    throw new Problem("upstream-failed", `${base} does not say whether it is a sandbox (${status}). Nothing was paid.`);
-  if (status === 200 && field(json, "mode") === "sandbox") return toSandboxWallet(json, base);
+export async function openWallet(config: Config, seller: Paid, signal: AbortSignal): Promise<BuyerWallet> {
+  const { base, mayBeSandbox } = seller;
+  const description = mayBeSandbox ? await askForSandbox(base, signal) : undefined;
+  if (field(description, "mode") === "sandbox") return toSandboxWallet(description, base);
   const { evmKey, solanaKey } = config.buyer;
   return {
     origin: "environment",
     key: (rail) => (isEvm(rail) ? evmKey : solanaKey),
     rpc: ({ rpc }) => read(rpc, config.env[rpc], WEB_URL),
   };
+}
+
+/** What a sandbox says of itself; anything from another seller. @throws Problem `upstream-failed`. */
+async function askForSandbox(base: string, signal: AbortSignal): Promise<unknown> {
+  const request = { method: "GET", url: `${base}/sandbox`, body: undefined };
+  const answer = await ask(request, { signal, timeoutMs: SAY_MS }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    return Problem.from(error);
+  });
+  const isSaid = !(answer instanceof Problem) && answer.status < 500 && answer.status !== 429;
+  if (isSaid) return answer.status === 200 ? answer.json : undefined;
+  const why = answer instanceof Problem ? answer.message : answer.status;
+  const how = "use --no-sandbox if you know that it takes real money";
+  throw new Problem(
+    "upstream-failed",
+    `${base} does not say whether it is a sandbox (${why}): ${how}. Nothing was paid.`,
+  );
 }
 
 /** The wallet in the answer of `GET /sandbox`. The seller may be none: its RPC URLs must not lead into the buyer's network. */

@@ -30,6 +30,8 @@ export interface CallOptions {
   readonly limits: SpendingLimits;
   /** Whether the input is checked against the challenge's schema before signing; true by default. */
   readonly check?: boolean;
+  /** False when the seller is none, whatever it says; by default it is asked. */
+  readonly sandbox?: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
   /** Whether to wait for the end of an accepted job. */
@@ -147,7 +149,11 @@ async function prepare(
     terminal.err("Dry run: nothing was paid.");
     return undefined;
   }
-  const wallet = await openWallet(config, target.base, terminal.signal);
+  const wallet = await openWallet(
+    config,
+    { base: target.base, mayBeSandbox: options.sandbox ?? true },
+    terminal.signal,
+  );
   const offer = chooseOffer(offers, { rail: options.rail, hasKey: (rail) => wallet.key(rail) !== undefined });
   checkLimits(offer, { offers, catalogueUsd: target.priceUsd, limits: options.limits });
   const payer = await openPayer(wallet, offer);

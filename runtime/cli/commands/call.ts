@@ -49,6 +49,7 @@ export function addCallCommand(program: Command): void {
         .default({}, "none"),
     )
     .option("--no-check", "send the input although the seller's schema refuses it")
+    .option("--no-sandbox", "pay with your own keys, and do not ask whether the seller is a sandbox")
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")
     .addOption(
@@ -86,6 +87,7 @@ export function addCallCommand(program: Command): void {
 type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume" | "id"]?: string } & {
   readonly dir: string;
   readonly check: boolean;
+  readonly sandbox: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly follow?: boolean;

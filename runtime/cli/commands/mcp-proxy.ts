@@ -22,6 +22,7 @@ interface Flags {
   readonly maxUsdPerCall: string;
   readonly maxUsdPerDay: string;
   readonly spending?: string;
+  readonly sandbox: boolean;
 }
 
 /** `mcp-proxy`: pays for the tool calls of any MCP client. */
@@ -33,9 +34,10 @@ export function addMcpProxyCommand(program: Command): void {
     .option("--max-usd-per-call <amount>", "refuse a call that costs more", toPrice, "0.1")
     .option("--max-usd-per-day <amount>", "refuse a call that would exceed this sum in one day (UTC)", toPrice, "1")
     .option("--spending <folder>", "the folder in which each day's payments are noted")
+    .option("--no-sandbox", "pay with your own keys, and do not ask whether the seller is a sandbox")
     .addOption(railsOption("that are paid on"))
     .addHelpText("after", HELP)
-    .action(async (url: string, { dir, maxUsdPerCall, maxUsdPerDay, spending }: Flags) => {
+    .action(async (url: string, { dir, maxUsdPerCall, maxUsdPerDay, spending, sandbox }: Flags) => {
       const [{ runMcpProxy }, { defaultSpendingDir }] = await Promise.all([
         import("../mcp-proxy/proxy.ts"),
         import("../mcp-proxy/budget.ts"),
@@ -44,6 +46,6 @@ export function addMcpProxyCommand(program: Command): void {
       const config = loadConfig();
       const spendingDir = spending ?? defaultSpendingDir(config.env);
       const { stdin, stdout } = process;
-      await runMcpProxy(config, { url, limits, spendingDir, dir }, { ...openTerminal(), stdin, stdout });
+      await runMcpProxy(config, { url, limits, spendingDir, dir, sandbox }, { ...openTerminal(), stdin, stdout });
     });
 }

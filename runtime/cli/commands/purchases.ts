@@ -15,12 +15,13 @@ export function addPurchasesCommand(program: Command): void {
       "--rail <id>",
       "sign in with the key of this rail: base, solana or polygon (default: every key that is set)",
     )
+    .option("--no-sandbox", "sign in with your own keys, and do not ask whether the seller is a sandbox")
     .option("--json", "print the list as JSON")
     .addOption(railsOption("that were paid on"))
     .action(async (id: string | undefined, options: PurchasesFlags) => {
       const { runPurchases } = await import("../purchases/purchases.ts");
-      const { url, rail, json = false, dir } = options;
-      process.exitCode = await runPurchases(loadConfig(), { id, url, rail, json, dir }, openTerminal());
+      const { url, rail, json = false, dir, sandbox } = options;
+      process.exitCode = await runPurchases(loadConfig(), { id, url, rail, json, dir, sandbox }, openTerminal());
     });
 }
 
@@ -29,4 +30,5 @@ interface PurchasesFlags {
   readonly rail?: string;
   readonly json?: boolean;
   readonly dir: string;
+  readonly sandbox: boolean;
 }

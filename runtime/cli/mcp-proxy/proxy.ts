@@ -27,6 +27,8 @@ export interface McpProxyOptions {
   readonly spendingDir: string;
   /** Its `manifests/_site.yaml` names the rails to pay on. */
   readonly dir: string;
+  /** False when the seller is none, whatever it says; by default it is asked. */
+  readonly sandbox?: boolean;
 }
 
 /** What the client writes to, and what it reads. */
@@ -71,7 +73,8 @@ export async function runMcpProxy(
       return schemas.ofInput(tool);
     },
     // Asked for each payment: a sandbox can be started where a shop was, and no real key may sign there.
-    openWallet: (cancelled) => openWallet(config, toBase(options.url), cancelled),
+    openWallet: (cancelled) =>
+      openWallet(config, { base: toBase(options.url), mayBeSandbox: options.sandbox ?? true }, cancelled),
     rails,
     budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
     lost: createLostPayments(options.spendingDir, options.url, Date.now),

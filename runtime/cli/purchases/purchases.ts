@@ -21,6 +21,8 @@ export interface PurchasesOptions {
   readonly url: string | undefined;
   readonly rail: string | undefined;
   readonly json: boolean;
+  /** False when the seller is none, whatever it says; by default it is asked. */
+  readonly sandbox?: boolean;
   /** Its `manifests/_site.yaml` names the rails. */
   readonly dir: string;
 }
@@ -33,7 +35,7 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
   const ids = rails.map((rail) => rail.id);
   if (options.rail !== undefined && !ids.includes(options.rail))
     throw new Problem("bad-request", `there is no rail ${options.rail}; use --rail ${ids.join(" or --rail ")}`);
-  const wallet = await openWallet(config, base, terminal.signal);
+  const wallet = await openWallet(config, { base, mayBeSandbox: options.sandbox ?? true }, terminal.signal);
   const own = rails.filter((rail) => (options.rail ?? rail.id) === rail.id && wallet.key(rail) !== undefined);
   // One request for each key: an EVM key's purchases on all EVM rails come in one answer.
   const keys = [own.filter(isEvm), own.filter((rail) => !isEvm(rail))].flatMap((of) =>

@@ -1,7 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Corrector } from "./corrections.ts";
 import type { PaymentRecord } from "./record.ts";
-
 import type { Settlement } from "./settlement.ts";
 
 /** A settlement that a facilitator has reported, compared with the chain. */

@@ -88,13 +88,16 @@ describe("payphone call refuses", () => {
     );
   });
 
-  it("to pay where it is not said whether this is a sandbox", async () => {
-    for (const status of [503, 429]) {
-      seller.script.sandbox = { status };
-      expect(await refusal(1, {}, { BUYER_EVM_KEY: "5".repeat(64) })).to.equal(
-        `payphone: ${seller.url} does not say whether it is a sandbox (${status}). Nothing was paid.`,
-      );
+  it("to pay where it is not said whether this is a sandbox, unless the buyer says that it is none", async () => {
+    const env = { BUYER_EVM_KEY: "5".repeat(64) };
+    for (const said of [{ status: 503 }, { status: 429 }, undefined]) {
+      seller.script.sandbox = said;
+      const asked = await refusal(1, {}, env);
+      expect(asked).to.match(/does not say whether it is a sandbox \((503|429|.* does not answer .*)\)/);
+      expect(asked).to.match(/: use --no-sandbox if .*\. Nothing was paid\.$/);
     }
+    seller.script.sandbox = { status: 200, body: { mode: "sandbox" } };
+    expect((await run({ url: seller.url, sandbox: false }, { env })).err).to.include("(your wallet)");
   });
 
   it("a rail on which the call is not sold", async () => {

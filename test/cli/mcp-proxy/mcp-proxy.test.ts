@@ -125,6 +125,12 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     expect((await call(client)).isError).to.not.equal(true);
   });
 
+  it("does not ask whether it is a sandbox when it is told that it is none", async () => {
+    const client = await startProxy(`${forgetful.url}/mcp`, spending, "--no-sandbox");
+    clients.push(client);
+    expect((await call(client)).content[0]?.text).to.include("there is no wallet to pay with");
+  });
+
   it("sends the same payment again when answers are lost, so that one call is charged once", async () => {
     const client = await open(`${forgetful.url}/mcp`, { perDay: "0.001" });
     forgetful.lose(2);
