@@ -79,7 +79,7 @@ export function createUsdOf(rails: readonly Rail[], tariff: Tariff): UsdOf {
 
 /** The record of a purchase before its settlement. */
 export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Selling): PaymentRecord {
-  const { service, invocation, payment, offer, payer, request, asked } = purchase;
+  const { service, invocation, payment, offer, payer, reported, request, asked } = purchase;
   const { validBefore, fingerprint } = payment.authorization;
   const { exchange } = invocation;
   return {
@@ -92,6 +92,7 @@ export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Se
     ...bought,
     ...(validBefore !== undefined && { validBefore }),
     ...(payer !== undefined && { payer }),
+    ...(reported !== undefined && reported !== payer && { reported }),
     ...(exchange !== undefined && { exchange }),
     sold: toSold(purchase, selling),
   };

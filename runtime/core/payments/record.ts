@@ -44,6 +44,8 @@ export interface PaymentRecord {
   readonly retriedAt?: number;
   /** The verified payer. */
   readonly payer?: string;
+  /** The payer that the facilitator reports, where that is another one. */
+  readonly reported?: string;
   /** The job that begins once the payment is settled. */
   readonly job?: string;
   /** Until when a repeated payment gets the answer: Unix milliseconds. */

@@ -66,9 +66,9 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
       return underRules(buyer, buy, ({ kind }) => kind === "result");
     },
     duringRetry(record, settle) {
-      const { payer, payment, service, sold } = record;
+      const { payment, service, sold } = record;
       const terms = { offer: payment.accepted, payment, usd: sold?.usd ?? "0", service };
-      const buyer = { ...terms, wallets: payer === undefined ? [] : [payer], signal: new AbortController().signal };
+      const buyer = { ...terms, wallets: walletsOf(record), signal: new AbortController().signal };
       return underRules(buyer, settle, ({ state }) => state !== "rejected");
     },
     refusedLate({ payer, payment, sold, retriedAt }) {
@@ -178,6 +178,6 @@ interface Buyer {
 }
 
 /** The wallets of a payment: its signer, and the payer that the facilitator reports. */
-const walletsOf = ({ payer, reported }: VerifiedPurchase): readonly string[] => [
+const walletsOf = ({ payer, reported }: Partial<Pick<VerifiedPurchase, "payer" | "reported">>): readonly string[] => [
   ...new Set([payer, reported].filter((wallet) => wallet !== undefined)),
 ];

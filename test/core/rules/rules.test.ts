@@ -198,18 +198,21 @@ describe("a shop's house rules", () => {
       expect(await send(refused), "an answer fetched again").to.equal(200);
     });
 
-    it("refuse a refused payment that is sent again once its wallet is denied", async () => {
+    it("refuse a refused payment that is sent again once its wallet is denied, or the one that the facilitator names", async () => {
       const deny: string[] = [MALLORY];
       await open({ rules: { deny } });
+      shop.rail.script.verify = () => ({ isValid: true, payer: CAROL });
       const payment = await shop.pay("/v1/roll", { from: ALICE });
       const send = async (): Promise<number> =>
         (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
       shop.rail.script.settle = refuses();
       expect(await send()).to.equal(402);
       delete shop.rail.script.settle;
-      deny.push(ALICE);
-      await shop.restart();
-      expect(await send()).to.equal(403);
+      for (const denied of [ALICE, CAROL]) {
+        deny.splice(0, 1, denied);
+        await shop.restart();
+        expect(await send()).to.equal(403);
+      }
       expect(shop.rail.moved.size).to.equal(0);
     });
 
