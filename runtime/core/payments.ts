@@ -172,7 +172,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const onKnownLate: ReconcilerDeps["onKnownLate"] = (key, record) => {
     const { state, payer, payment } = record;
     if (state === "rejected") {
-      rules.refusedLate(record);
+      rules.refusedLate(key, record);
       standing.refusedLate(record).catch(report("payer.trusted-again"));
     } else if (payer !== undefined) {
       exposure.spentLate({ key, payer, offer: payment.accepted, payment });

@@ -61,7 +61,7 @@ describe("the reconciler", () => {
     for (let at = 0; at < COUNT; at++) await reservations.begin(`eip155:8453:k${at}`, RECORD);
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
-      duringRetry: (_, settle) => settle(),
+      duringRetry: (_key, _record, settle) => settle(),
       onMoved: () => {},
       reservations,
       clock,
@@ -128,7 +128,7 @@ describe("the reconciler", () => {
     const unknown: Settlement = { state: "unknown", isFinal: false, receipt: { ...SETTLED.receipt, success: false } };
     const settler = { look: async () => unknown, settle: async () => unknown };
     const reconciler = createReconciler({
-      duringRetry: (_, settle) => settle(),
+      duringRetry: (_key, _record, settle) => settle(),
       onMoved: () => {},
       reservations,
       settler,

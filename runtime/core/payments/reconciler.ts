@@ -38,13 +38,13 @@ export interface ReconcilerDeps
   readonly settler: Pick<Settler, "settle" | "look">;
   readonly credits: Credits;
   /** Settles a refused payment again, if the shop's rules allow its payer to buy. @throws Problem as the rules. */
-  readonly duringRetry: (record: PaymentRecord, settle: () => Promise<PaymentRecord>) => Promise<PaymentRecord>;
+  readonly duringRetry: (key: string, record: PaymentRecord, settle: Settle) => Promise<PaymentRecord>;
   /** Starts the job of a settled payment; may be called more than once. */
   readonly beginJob: Jobs["begin"];
   /** Called when a payment whose outcome was unknown is settled or refused. */
   readonly onKnownLate: (key: string, record: PaymentRecord) => void;
   /** Called when a payment that was refused has moved all the same. */
-  readonly onMoved: (record: PaymentRecord) => void;
+  readonly onMoved: (key: string, record: PaymentRecord) => void;
   readonly firstMs?: number;
   readonly sweepMs?: number;
   /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
@@ -54,6 +54,7 @@ export interface ReconcilerDeps
 const MEND =
   "Its payment may be settled, and not delivered: payphone books verify says whether it has come in, and it can be paid back by hand";
 
+type Settle = () => Promise<PaymentRecord>;
 type Check = () => Promise<void>;
 type Again = { readonly check: Check | undefined; readonly keepMs: number | undefined };
 
@@ -135,8 +136,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const settle = async (of: PaymentRecord): Promise<PaymentRecord> =>
       conclusionOf(key, of, await settler.settle(payment, payment.accepted, how), keepMs);
     if (state === "settling") return settle(record);
-    const open: PaymentRecord = { ...record, state: "settling", retriedAt: clock.now() };
-    return deps.duringRetry(record, async () => {
+    const open: PaymentRecord = { ...record, state: "settling" };
+    return deps.duringRetry(key, record, async () => {
       await check?.();
       return (await isWritten(reservations.update(key, open))) ? settle(open) : open; // Whoever finds it open settles it.
     });
@@ -158,7 +159,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const written = reservations
       .update(key, next, keepMs)
       .then(async () => {
-        if (state === "settled" && record.state === "rejected") onMoved(next);
+        if (state === "settled" && record.state === "rejected") onMoved(key, next);
         if (!isFinal || isOwed(next)) sweeper.schedule(key, isFinal ? firstMs : confirmAfterMs);
         else await reservations.strike(key);
         return next;

@@ -40,8 +40,6 @@ export interface PaymentRecord {
   readonly isFinal?: boolean;
   /** When the settlement became known: Unix milliseconds. */
   readonly settledAt?: number;
-  /** When a payment that was refused was last settled again: Unix milliseconds. */
-  readonly retriedAt?: number;
   /** The verified payer. */
   readonly payer?: string;
   /** The payer that the facilitator reports, where that is another one. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../account.ts";
@@ -8,15 +9,24 @@ import type { Store } from "../store.ts";
 /** Limits what one wallet may buy (`limits.per_payer`); counted in the store for all processes. */
 export interface PayerLimits {
   /**
-   * Takes a call and its price from a wallet's budget; returns a function that returns the price when nothing was
-   * charged.
-   * @param price US dollars, decimal text @throws Problem `rate-limited`, `unavailable`.
+   * Takes a call and its price from a wallet's budget; the price once, however often its payment is tried. Returns a function
+   * that returns the price when nothing was charged.
+   * @throws Problem `rate-limited`, `unavailable`.
    */
-  take(wallet: string, price: string): Promise<() => Promise<void>>;
+  take(spending: Spending): Promise<() => Promise<void>>;
   /** Takes a price from the current day, whatever is left of it: it was charged. */
-  add(wallet: string, price: string): Promise<void>;
-  /** Returns a price that was taken at this time (Unix milliseconds). */
-  giveBack(wallet: string, price: string, at: number): Promise<void>;
+  add(spending: Spending): Promise<void>;
+  /** Returns a price to the day from which it was taken, once. */
+  giveBack(spending: Spending): Promise<void>;
+}
+
+/** What a payment takes from a wallet's budget. */
+export interface Spending {
+  /** The payment's key. */
+  readonly key: string;
+  readonly wallet: string;
+  /** US dollars, decimal text. */
+  readonly price: string;
 }
 
 export interface PayerLimitsDeps {
@@ -35,38 +45,57 @@ const DECIMALS = 6;
 export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): PayerLimits {
   const { calls_per_minute: mostCalls, usd_per_day: mostUsd } = terms;
   const mostMicros = mostUsd === undefined ? undefined : Number(toAtomic(mostUsd, 18) / 10n ** 12n);
-  /** The counter of the period of a time, the current one by default. */
-  const counterOf = (
-    name: string,
-    wallet: string,
-    periodMs: number,
-    at = clock.now(),
-  ): ((by: number) => Promise<number>) => {
-    const key = `per-payer:${name}:${toAccount(wallet)}:${Math.floor(at / periodMs)}`;
-    return (by) => store.incr(key, by, periodMs + MARGIN_MS, "lazy");
-  };
+  /** Adds to the counter of a period: the number of the minute, or of the day. */
+  const count = (name: string, wallet: string, periodMs: number, period: number, by: number): Promise<number> =>
+    store.incr(`per-payer:${name}:${toAccount(wallet)}:${period}`, by, periodMs + MARGIN_MS, "lazy");
+  const periodOf = (periodMs: number): number => Math.floor(clock.now() / periodMs);
   const secondsLeft = (periodMs: number): number => Math.ceil((periodMs - (clock.now() % periodMs)) / 1000);
+  const spend = ({ wallet, price }: Spending, day: number, sign: 1 | -1 = 1): Promise<number> =>
+    count("usd", wallet, DAY_MS, day, sign * toMicros(price));
+
+  async function giveBack(spending: Spending, call?: string): Promise<void> {
+    const mark = markOf(spending);
+    const taken = mostMicros === undefined ? undefined : await store.get<Taken>(mark);
+    if (!taken || (call ?? taken.call) !== taken.call) return;
+    await store.delete(mark, "lazy");
+    await spend(spending, taken.day, -1);
+  }
 
   return {
-    async take(wallet, price) {
-      if (mostCalls !== undefined && (await counterOf("calls", wallet, MINUTE_MS)(1)) > mostCalls)
-        throw tooMuch(`A wallet may begin ${mostCalls} calls a minute here`, secondsLeft(MINUTE_MS));
+    async take(spending) {
+      const { wallet } = spending;
+      if (mostCalls !== undefined) {
+        const calls = await count("calls", wallet, MINUTE_MS, periodOf(MINUTE_MS), 1);
+        if (calls > mostCalls)
+          throw tooMuch(`A wallet may begin ${mostCalls} calls a minute here`, secondsLeft(MINUTE_MS));
+      }
       if (mostMicros === undefined) return async () => {};
-      const spend = counterOf("usd", wallet, DAY_MS);
-      const micros = toMicros(price);
-      const giveBack = async (): Promise<void> => void (await spend(-micros));
-      if ((await spend(micros)) <= mostMicros) return giveBack;
-      await giveBack();
-      throw tooMuch(`A wallet may spend ${mostUsd} dollars a day (UTC) here`, secondsLeft(DAY_MS));
+      const [mark, call] = [markOf(spending), randomUUID()];
+      const taken = await store.get<Taken>(mark);
+      const day = taken?.day ?? periodOf(DAY_MS);
+      if (!taken && (await spend(spending, day)) > mostMicros) {
+        await spend(spending, day, -1);
+        throw tooMuch(`A wallet may spend ${mostUsd} dollars a day (UTC) here`, secondsLeft(DAY_MS));
+      }
+      await store.set(mark, { day, call } satisfies Taken, DAY_MS + MARGIN_MS, "lazy");
+      return () => giveBack(spending, call);
     },
-    async add(wallet, price) {
-      if (mostMicros !== undefined) await counterOf("usd", wallet, DAY_MS)(toMicros(price));
+    async add(spending) {
+      if (mostMicros !== undefined) await spend(spending, periodOf(DAY_MS));
     },
-    async giveBack(wallet, price, at) {
-      if (mostMicros !== undefined) await counterOf("usd", wallet, DAY_MS, at)(-toMicros(price));
-    },
+    giveBack: (spending) => giveBack(spending),
   };
 }
+
+/** That the price of a payment was taken. */
+interface Taken {
+  /** From which day's budget. */
+  readonly day: number;
+  /** By which call: the newest one that works on the payment. Only that one returns it by itself. */
+  readonly call: string;
+}
+
+const markOf = ({ key }: Spending): string => `taken:${key}`;
 
 /** A price in millionths of a dollar, rounded up. */
 const toMicros = (price: string): number => {

@@ -10,7 +10,7 @@ import { type Rail, railOf } from "../x402/rails.ts";
 import type { Payment } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { createGuests, refused } from "./guests.ts";
-import { createPayerLimits } from "./payer-limits.ts";
+import { createPayerLimits, type Spending } from "./payer-limits.ts";
 import { createScreening } from "./screening.ts";
 
 /** The shop's rules about buyers: `deny`, `allow`, `screen` and `limits.per_payer` of `_site.yaml`. */
@@ -22,11 +22,11 @@ export interface HouseRules {
    */
   during(purchase: VerifiedPurchase, buy: () => Promise<Outcome>): Promise<Outcome>;
   /** As `during`, for a refused payment that is settled again: its price was given back. `settle` returns what is on record. */
-  duringRetry(record: PaymentRecord, settle: () => Promise<PaymentRecord>): Promise<PaymentRecord>;
+  duringRetry(key: string, record: PaymentRecord, settle: () => Promise<PaymentRecord>): Promise<PaymentRecord>;
   /** Gives the price of a payment back that was refused after its outcome had been unknown. */
-  refusedLate(record: PaymentRecord): void;
+  refusedLate(key: string, record: PaymentRecord): void;
   /** Takes the price of a payment that was refused, and has moved all the same. */
-  moved(record: PaymentRecord): void;
+  moved(key: string, record: PaymentRecord): void;
   /**
    * Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`; `rate-limited` when too many
    * wallets that have bought nothing were screened on this day.
@@ -60,35 +60,32 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
 
   return {
     during(purchase, buy) {
-      const { service, invocation, payment, offer } = purchase;
-      const terms = { offer, payment, usd: usdOf(purchase), service: service.manifest.id };
+      const { key, service, invocation, payment, offer } = purchase;
+      const terms = { key, offer, payment, usd: usdOf(purchase), service: service.manifest.id };
       const buyer = { ...terms, wallets: walletsOf(purchase), signal: invocation.signal };
       return underRules(buyer, buy, ({ kind }) => kind === "result");
     },
-    duringRetry(record, settle) {
+    duringRetry(key, record, settle) {
       const { payment, service, sold } = record;
-      const terms = { offer: payment.accepted, payment, usd: sold?.usd ?? "0", service };
+      const terms = { key, offer: payment.accepted, payment, usd: sold?.usd ?? "0", service };
       const buyer = { ...terms, wallets: walletsOf(record), signal: new AbortController().signal };
       return underRules(buyer, settle, ({ state }) => state !== "rejected");
     },
-    refusedLate({ payer, payment, sold, retriedAt }) {
-      const { usd = "0", course } = sold ?? {};
-      // Its price was taken right after the verification, or when it was settled again.
-      const at = retriedAt ?? course?.verified ?? course?.begun ?? clock.now();
-      payerLimits?.giveBack(payer ?? payment.accepted.network, usd, at).catch(notReturned);
+    refusedLate(key, record) {
+      payerLimits?.giveBack(toSpending(key, record)).catch(notReturned);
     },
-    moved({ payer, payment, sold }) {
-      payerLimits?.add(payer ?? payment.accepted.network, sold?.usd ?? "0").catch(notCounted);
+    moved(key, record) {
+      payerLimits?.add(toSpending(key, record)).catch(notCounted);
     },
     admit: (wallet, hasBought, signal) => check([wallet], { signal, before: () => takeScreening(wallet, hasBought) }),
   };
 
   /** @param isCharged whether the money has moved, or may have, with this result */
   async function underRules<T>(buyer: Buyer, work: () => Promise<T>, isCharged: (result: T) => boolean): Promise<T> {
-    const { wallets, offer, usd } = buyer;
+    const { key, wallets, offer, usd: price } = buyer;
     await check(wallets, { ...buyer, ownersOf: () => ownersOf(buyer) });
     // Buyers whose wallet is unknown share one budget per network.
-    const giveBack = await payerLimits?.take(wallets[0] ?? offer.network, usd);
+    const giveBack = await payerLimits?.take({ key, wallet: wallets[0] ?? offer.network, price });
     let mayBeCharged = true;
     try {
       const result = await work();
@@ -168,6 +165,8 @@ interface CheckTerms {
 }
 
 interface Buyer {
+  /** The payment's key. */
+  readonly key: string;
   readonly wallets: readonly string[];
   readonly offer: PaymentRequirements;
   readonly payment: Pick<Payment, "payload">;
@@ -181,3 +180,9 @@ interface Buyer {
 const walletsOf = ({ payer, reported }: Partial<Pick<VerifiedPurchase, "payer" | "reported">>): readonly string[] => [
   ...new Set([payer, reported].filter((wallet) => wallet !== undefined)),
 ];
+
+const toSpending = (key: string, { payer, payment, sold }: PaymentRecord): Spending => ({
+  key,
+  wallet: payer ?? payment.accepted.network,
+  price: sold?.usd ?? "0",
+});

@@ -173,7 +173,7 @@ describe("a payment whose outcome is open", () => {
   const settle = mock.fn<Settler["settle"]>(async () => ({ state: "unknown", receipt, isFinal: false }));
   const settler = { settle, look: async () => ({ state: "unknown" as const, receipt, isFinal: false }) };
   const never = (): never => expect.fail("nobody is to be asked");
-  const duringRetry: ReconcilerDeps["duringRetry"] = (_, settle) => settle();
+  const duringRetry: ReconcilerDeps["duringRetry"] = (_key, _record, settle) => settle();
   const onClaim: ReconcilerDeps["onClaim"] = (_key, _record, { isTrue }) => void (isTrue || never());
   const nobody = {
     duringRetry,

@@ -25,14 +25,19 @@ describe("what a wallet may spend", () => {
       store: createMemoryStore(clock.now),
       clock,
     });
-    for (let call = 0; call < 2; call += 1) await limits.take(ALICE, "0.0000001");
-    expect((await problemOf(limits.take(ALICE, "0.0000001"))).code).to.equal("rate-limited");
+    const take = (key: string) => limits.take({ key, wallet: ALICE, price: "0.0000001" });
+    for (const key of ["one", "two"]) await take(key);
+    expect((await problemOf(take("three"))).code).to.equal("rate-limited");
   });
 
   it("is remembered five minutes longer than it counts, since clocks differ", async () => {
     const store = createMemoryStore(clock.now);
     const lives = noteLives(store);
-    await createPayerLimits({ terms: { calls_per_minute: 1, usd_per_day: "1" }, store, clock }).take(ALICE, "0.01");
+    await createPayerLimits({ terms: { calls_per_minute: 1, usd_per_day: "1" }, store, clock }).take({
+      key: "key",
+      wallet: ALICE,
+      price: "0.01",
+    });
     expect(lives.get("per-payer")).to.deep.equal([6 * MINUTE, DAY + 5 * MINUTE]);
   });
 
@@ -40,11 +45,30 @@ describe("what a wallet may spend", () => {
     const now = { now: () => 3 * DAY + 5 * MINUTE + 10_000 };
     const takeTwo = async (terms: Parameters<typeof createPayerLimits>[0]["terms"]) => {
       const limits = createPayerLimits({ terms, store: createMemoryStore(now.now), clock: now });
-      await limits.take(ALICE, "0.01");
-      return (await problemOf(limits.take(ALICE, "0.01"))).options.retryAfter;
+      const take = (key: string) => limits.take({ key, wallet: ALICE, price: "0.01" });
+      await take("one");
+      return (await problemOf(take("two"))).options.retryAfter;
     };
     expect(await takeTwo({ calls_per_minute: 1 })).to.equal(50);
     expect(await takeTwo({ usd_per_day: "0.01" })).to.equal(24 * 3600 - 310);
+  });
+
+  it("has the price of a payment once, until the call that has taken it over, or a late refusal, gives it back", async () => {
+    const now = { now: () => NOW };
+    let NOW = 3 * DAY - MINUTE;
+    const limits = createPayerLimits({ terms: { usd_per_day: "0.01" }, store: createMemoryStore(now.now), clock: now });
+    const take = (key: string) => limits.take({ key, wallet: ALICE, price: "0.01" });
+    const first = await take("one"); // It could not be put on record, and is repeated.
+    const again = await take("one");
+    await first();
+    expect((await problemOf(take("two"))).code).to.equal("rate-limited");
+    NOW += 2 * MINUTE;
+    await take("two");
+    await again();
+    expect((await problemOf(take("three"))).code, "that of the day before").to.equal("rate-limited");
+    for (const _ of [1, 2]) await limits.giveBack({ key: "two", wallet: ALICE, price: "0.01" });
+    await take("three");
+    expect((await problemOf(take("four"))).code, "once").to.equal("rate-limited");
   });
 
   it("is one budget on each network for all whom nobody knows", async () => {
@@ -58,15 +82,24 @@ describe("what a wallet may spend", () => {
       clock,
       log: silentLog,
     });
+    let count = 0;
     const buy = (network: string): Promise<unknown> =>
       rules.during(
-        { service: { manifest: { id: "roll" } }, offer: { network }, invocation: { signal: never } } as never,
+        {
+          key: `${network} ${++count}`,
+          service: { manifest: { id: "roll" } },
+          offer: { network },
+          invocation: { signal: never },
+        } as never,
         async () => ({ kind: "result", output: {} }),
       );
     await buy("solana:one");
     await buy("solana:two");
     expect((await problemOf(buy("solana:one"))).code).to.equal("rate-limited");
-    rules.refusedLate({ payment: { accepted: { network: "solana:one" } }, sold: { usd: "0.01" } } as never);
+    rules.refusedLate("solana:one 1", {
+      payment: { accepted: { network: "solana:one" } },
+      sold: { usd: "0.01" },
+    } as never);
     await buy("solana:one");
     expect((await problemOf(buy("solana:two"))).code).to.equal("rate-limited");
   });

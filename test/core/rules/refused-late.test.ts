@@ -68,6 +68,21 @@ describe("the dollars of a wallet's day", () => {
     expect([await send(other), await send(more)]).to.deep.equal([200, 429]);
   });
 
+  it("have the price of a payment once whose beginning the store would not record", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.002" } } });
+    beginDay();
+    const [lost, other, more] = await Promise.all([1, 2, 3].map(() => shop.pay("/v1/roll", { from: ALICE })));
+    const { putIfAbsent } = shop.store;
+    shop.store.putIfAbsent = async (key, ...rest) => {
+      if (key.startsWith("payment:")) throw new Error("the disk is full");
+      return putIfAbsent(key, ...rest);
+    };
+    expect(await send(lost)).to.equal(503);
+    shop.store.putIfAbsent = putIfAbsent;
+    await eventually(async () => (await send(lost)) === 200);
+    expect([await send(other), await send(more)]).to.deep.equal([200, 429]);
+  });
+
   it("of the day on which a refused payment was settled again have its price back, once it is refused in the end", async () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } }, counters: COUNTERS });
     beginDay();
