@@ -13,15 +13,15 @@ export interface PayerLimits {
    * that returns the price when nothing was charged.
    * @throws Problem `rate-limited`, `unavailable`.
    */
-  take(spending: Spending): Promise<() => Promise<void>>;
+  take(outlay: Outlay): Promise<() => Promise<void>>;
   /** Takes a price from the current day, whatever is left of it: it was charged. */
-  add(spending: Spending): Promise<void>;
+  add(outlay: Outlay): Promise<void>;
   /** Returns a price to the day from which it was taken, once. */
-  giveBack(spending: Spending): Promise<void>;
+  giveBack(outlay: Outlay): Promise<void>;
 }
 
 /** What a payment takes from a wallet's budget. */
-export interface Spending {
+export interface Outlay {
   /** The payment's key. */
   readonly key: string;
   readonly wallet: string;
@@ -50,40 +50,40 @@ export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): Pay
     store.incr(`per-payer:${name}:${toAccount(wallet)}:${period}`, by, periodMs + MARGIN_MS, "lazy");
   const periodOf = (periodMs: number): number => Math.floor(clock.now() / periodMs);
   const secondsLeft = (periodMs: number): number => Math.ceil((periodMs - (clock.now() % periodMs)) / 1000);
-  const spend = ({ wallet, price }: Spending, day: number, sign: 1 | -1 = 1): Promise<number> =>
+  const spend = ({ wallet, price }: Outlay, day: number, sign: 1 | -1 = 1): Promise<number> =>
     count("usd", wallet, DAY_MS, day, sign * toMicros(price));
 
-  async function giveBack(spending: Spending, call?: string): Promise<void> {
-    const mark = markOf(spending);
+  async function giveBack(outlay: Outlay, call?: string): Promise<void> {
+    const mark = markOf(outlay);
     const taken = mostMicros === undefined ? undefined : await store.get<Taken>(mark);
     if (!taken || (call ?? taken.call) !== taken.call) return;
     await store.delete(mark, "lazy");
-    await spend(spending, taken.day, -1);
+    await spend(outlay, taken.day, -1);
   }
 
   return {
-    async take(spending) {
-      const { wallet } = spending;
+    async take(outlay) {
+      const { wallet } = outlay;
       if (mostCalls !== undefined) {
         const calls = await count("calls", wallet, MINUTE_MS, periodOf(MINUTE_MS), 1);
         if (calls > mostCalls)
           throw tooMuch(`A wallet may begin ${mostCalls} calls a minute here`, secondsLeft(MINUTE_MS));
       }
       if (mostMicros === undefined) return async () => {};
-      const [mark, call] = [markOf(spending), randomUUID()];
+      const [mark, call] = [markOf(outlay), randomUUID()];
       const taken = await store.get<Taken>(mark);
       const day = taken?.day ?? periodOf(DAY_MS);
-      if (!taken && (await spend(spending, day)) > mostMicros) {
-        await spend(spending, day, -1);
+      if (!taken && (await spend(outlay, day)) > mostMicros) {
+        await spend(outlay, day, -1);
         throw tooMuch(`A wallet may spend ${mostUsd} dollars a day (UTC) here`, secondsLeft(DAY_MS));
       }
       await store.set(mark, { day, call } satisfies Taken, DAY_MS + MARGIN_MS, "lazy");
-      return () => giveBack(spending, call);
+      return () => giveBack(outlay, call);
     },
-    async add(spending) {
-      if (mostMicros !== undefined) await spend(spending, periodOf(DAY_MS));
+    async add(outlay) {
+      if (mostMicros !== undefined) await spend(outlay, periodOf(DAY_MS));
     },
-    giveBack: (spending) => giveBack(spending),
+    giveBack: (outlay) => giveBack(outlay),
   };
 }
 
@@ -95,7 +95,7 @@ interface Taken {
   readonly call: string;
 }
 
-const markOf = ({ key }: Spending): string => `taken:${key}`;
+const markOf = ({ key }: Outlay): string => `taken:${key}`;
 
 /** A price in millionths of a dollar, rounded up. */
 const toMicros = (price: string): number => {

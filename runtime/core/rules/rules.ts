@@ -10,7 +10,7 @@ import { type Rail, railOf } from "../x402/rails.ts";
 import type { Payment } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { createGuests, refused } from "./guests.ts";
-import { createPayerLimits, type Spending } from "./payer-limits.ts";
+import { createPayerLimits, type Outlay } from "./payer-limits.ts";
 import { createScreening } from "./screening.ts";
 
 /** The shop's rules about buyers: `deny`, `allow`, `screen` and `limits.per_payer` of `_site.yaml`. */
@@ -72,10 +72,10 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
       return underRules(buyer, settle, ({ state }) => state !== "rejected");
     },
     refusedLate(key, record) {
-      payerLimits?.giveBack(toSpending(key, record)).catch(notReturned);
+      payerLimits?.giveBack(toOutlay(key, record)).catch(notReturned);
     },
     moved(key, record) {
-      payerLimits?.add(toSpending(key, record)).catch(notCounted);
+      payerLimits?.add(toOutlay(key, record)).catch(notCounted);
     },
     admit: (wallet, hasBought, signal) => check([wallet], { signal, before: () => takeScreening(wallet, hasBought) }),
   };
@@ -181,7 +181,7 @@ const walletsOf = ({ payer, reported }: Partial<Pick<VerifiedPurchase, "payer" |
   ...new Set([payer, reported].filter((wallet) => wallet !== undefined)),
 ];
 
-const toSpending = (key: string, { payer, payment, sold }: PaymentRecord): Spending => ({
+const toOutlay = (key: string, { payer, payment, sold }: PaymentRecord): Outlay => ({
   key,
   wallet: payer ?? payment.accepted.network,
   price: sold?.usd ?? "0",
