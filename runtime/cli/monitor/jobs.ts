@@ -53,7 +53,7 @@ export function createJobDesk(store: Store): JobDesk {
         refunds.read(id),
         refunds.readEnd(id),
       ]);
-      const paidBack = { refund_tx: refundEnd?.transaction ?? refund?.held?.transaction ?? null };
+      const paidBack = { refund_tx: refundEnd?.transaction || (refund?.held?.transaction ?? null) };
       const isManual = !refundEnd && refund?.state === "manual";
       return { record, steps, progress, end, refund: { ...paidBack, refund_pending: isManual ? "manual" : null } };
     },

@@ -136,6 +136,8 @@ function toTransaction({ payment }: OpenRefund, given: string): string {
 
 const RIGHT = "on an EVM chain it is 0x and 64 hex digits, on Solana a signature of 64 bytes in base58";
 
+const SHOWN = '"payphone sales show" with the job has its transaction';
+
 async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openServerStore(place);
   try {
@@ -147,6 +149,8 @@ async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T
 
 async function toNothing(records: RefundRecords, job: string): Promise<Problem> {
   const end = await records.readEnd(job);
+  if (end?.transaction === "")
+    return new Problem("not-found", `The refund of ${job} is over, and the record of its end is damaged. ${SHOWN}`);
   const how = end?.transaction === null ? "its payment was undone" : `it was paid by ${end?.transaction}`;
   if (end) return new Problem("not-found", `The refund of ${job} is over: ${how}`);
   return new Problem("not-found", `No refund of a job ${job} is open; "payphone refunds" lists those that are`);

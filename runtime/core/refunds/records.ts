@@ -43,7 +43,10 @@ export interface OpenRefund extends RefundCase {
 export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string } | { readonly undone: true };
 
 export interface RefundEnd {
-  /** The transaction on the chain that has refunded the payment; null where the payment itself was undone. */
+  /**
+   * The transaction on the chain that has refunded the payment; null where the payment itself was undone; empty where the
+   * record of the end is damaged: nothing is owed any more, and the book knows the transaction.
+   */
   readonly transaction: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -72,7 +75,10 @@ export interface RefundRecords {
 
 /** Records in the store, shared by the server and the command line. */
 export function createRefundRecords(store: Store): RefundRecords {
-  const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
+  const readEnd = async (id: string): Promise<RefundEnd | undefined> => {
+    const end = await store.get<unknown>(`refund-end:${id}`).catch(nullIfDamaged);
+    return end === undefined || isEnd(end) ? end : LOST;
+  };
   const readWay = (id: string): Promise<RefundWay | undefined> =>
     readSound(store, `refund-way:${id}`, isWay, "way to refund");
 
@@ -134,7 +140,7 @@ export function createRefundRecords(store: Store): RefundRecords {
     readEnd,
     async *ends() {
       for await (const key of store.keys("refund-end:")) {
-        const end = await store.get<RefundEnd>(key);
+        const end = await readEnd(key.slice("refund-end:".length));
         if (end) yield end;
       }
     },
@@ -151,6 +157,11 @@ function isOpenRefund(record: unknown): record is OpenRefund {
     (state === "pending" || state === "manual")
   );
 }
+
+const isEnd = (record: unknown): record is RefundEnd =>
+  isObject(record) && (typeof record.transaction === "string" || record.transaction === null);
+
+const LOST: RefundEnd = { transaction: "", at: 0 };
 
 const isWay = (record: unknown): record is RefundWay =>
   isObject(record) &&

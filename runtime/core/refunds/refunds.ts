@@ -107,7 +107,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       const end = await records.readEnd(id);
       const isManual = refund ? refund.state === "manual" : payment !== undefined && whyManual(payment) !== null;
       return {
-        refund_tx: end?.transaction ?? refund?.held?.transaction ?? null,
+        refund_tx: end?.transaction || (refund?.held?.transaction ?? null),
         refund_pending: !end && isManual ? "manual" : null,
         ...(end?.transaction === null && { isUndone: true as const }),
       };

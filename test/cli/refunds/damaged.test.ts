@@ -39,6 +39,9 @@ describe("a damaged record of a refund", () => {
     expect(listed.code).to.equal(1);
     const closed = await refunds("close", "00-cut", "--tx", `0x${"ab".repeat(32)}`, "--unchecked");
     expect(closed.err).to.include('The record "refund:00-cut" in the store is damaged');
+    damage(data, "refund-end:00-over");
+    const over = await refunds("close", "00-over", "--undone", "--unchecked");
+    expect(over.err).to.include("The refund of 00-over is over, and the record of its end is damaged");
   });
 
   it("is written anew from the sale in the book, which is paid back, and no other one waits for it", async () => {

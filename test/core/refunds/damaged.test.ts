@@ -80,6 +80,20 @@ describe("a refund whose record is damaged", () => {
       await desk.expectPaidOnce(refunds, job);
     });
 
+  for (const text of ["{", "null", '"0xfe"'])
+    it(`is over where the record of its end is damaged, and holds up no other one: ${text}`, async () => {
+      const [lost, other] = [first(), failedJob()];
+      await open(lost);
+      await records.end(other, { transaction: "0xfd", at: 1 });
+      damage(data, `refund-end:${lost.id}`, text);
+      const refunds = desk.createProcess({ store });
+      expect(await refunds.status(lost.id)).to.deep.equal({ refund_tx: null, refund_pending: null });
+      expect(await records.read(lost.id)).to.equal(undefined);
+      const ends: (string | null)[] = [];
+      for await (const { transaction } of records.ends()) ends.push(transaction);
+      expect(ends).to.have.members(["", "0xfd"]);
+    });
+
   it("is not paid a second time where it was paid before the damage", async () => {
     const lost = first();
     const refunds = desk.createProcess({ store, guardMs: 3_600_000 });
