@@ -7,6 +7,7 @@ import {
   fchownSync,
   mkdirSync,
   openSync,
+  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -30,20 +31,24 @@ export function makeFolder(path: string, mode = 0o777): void {
 
 /**
  * Makes a file for this user alone, unless it exists. What root makes is given to the user of the folder: the server may
- * run as that user. @throws as `openSync` does.
+ * run as that user. @returns whether it was made @throws as `openSync` does; a file that cannot be written whole is removed.
  */
-export function makeFile(path: string, text = ""): void {
+export function makeFile(path: string, text = ""): boolean {
   let file: number;
   try {
     file = openSync(path, "wx", 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   }
   try {
     const { uid, gid } = statSync(dirname(path));
     if (process.getuid?.() === 0) fchownSync(file, uid, gid);
     writeSync(file, text);
+    return true;
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

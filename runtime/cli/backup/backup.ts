@@ -48,7 +48,7 @@ export function backUp({ dataDir, redisUrl }: StorePlace, to: string): BackupRep
   const beside = existsSync(identity) ? readFileSync(identity, "utf8") : undefined;
   if (beside !== undefined) checkIdentityFile(beside, identity);
   const draft = `${file}.part`;
-  return attempt("The backup was not made", draft, () => {
+  return attempt("The backup was not made", [draft], () => {
     rmSync(draft, { force: true });
     writeFileSync(draft, "", { mode: 0o600 });
     const { entries } = copySqlite(store, draft, beside);
@@ -72,13 +72,14 @@ export function restore({ dataDir, redisUrl }: StorePlace, from: string): Restor
   refuseOthers(file);
   const draft = `${store}.part`;
   const isOfRoot = process.getuid?.() === 0 && !existsSync(dataDir);
-  return attempt("Nothing was restored", draft, () => {
+  const made = [draft];
+  return attempt("Nothing was restored", made, () => {
     makeFolder(dataDir, 0o700);
     copyFileSync(file, draft);
     chmodSync(draft, 0o600);
     keepOwner(draft);
     const { entries, beside } = unpackSqlite(draft);
-    if (beside !== undefined) makeFile(identity, beside);
+    if (beside !== undefined && makeFile(identity, beside)) made.push(identity);
     renameSync(draft, store);
     return { file, entries, bytes: statSync(store).size, hasIdentity: beside !== undefined, isOfRoot };
   });
@@ -93,11 +94,12 @@ function refuseOthers(file: string): BackupContents {
   }
 }
 
-function attempt<T>(failure: string, draft: string, work: () => T): T {
+/** @param made the files that are removed when the work fails */
+function attempt<T>(failure: string, made: readonly string[], work: () => T): T {
   try {
     return work();
   } catch (error) {
-    rmSync(draft, { force: true });
+    for (const file of made) rmSync(file, { force: true });
     throw new Problem("unavailable", `${failure}: ${(error as Error).message}`, { cause: error });
   }
 }

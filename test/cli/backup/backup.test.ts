@@ -1,7 +1,19 @@
-import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import fs, {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
+import { restore } from "../../../runtime/cli/backup/backup.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
@@ -125,6 +137,24 @@ describe("a backup", () => {
       expect(existsSync(unmade)).to.equal(false);
     }
     writeFileSync(identity, whole);
+  });
+
+  it("leaves nothing behind where its last step fails, so that it can be restored again", async () => {
+    const folder = createFolder();
+    const { renameSync } = fs;
+    fs.renameSync = () => {
+      throw new Error("the disk is full");
+    };
+    syncBuiltinESMExports();
+    try {
+      const place = { dataDir: folder, redisUrl: undefined };
+      expect(() => restore(place, file)).to.throw("Nothing was restored: the disk is full");
+    } finally {
+      fs.renameSync = renameSync;
+      syncBuiltinESMExports();
+    }
+    expect(readdirSync(folder)).to.deep.equal([]);
+    expect((await type(folder, ["restore", file])).code).to.equal(0);
   });
 
   it("is not restored beside the log of a lost state, which SQLite would apply to it", async () => {
