@@ -13,6 +13,8 @@ export const EXIT = {
   unknown: 4,
   /** `call`: the input does not fit the service's schema; nothing was paid. */
   input: 5,
+  /** `verify`: no signature is wrong, and some are of kinds that this version cannot check. */
+  unchecked: 6,
 } as const;
 
 const BY_CODE: Partial<Record<ProblemCode, number>> = {

@@ -15,7 +15,8 @@ import type { Terminal } from "../terminal.ts";
 interface Verdict {
   /** By its content, also where the signature is not valid. */
   readonly kind: "offer" | "receipt";
-  readonly valid: boolean;
+  /** Null when this version cannot check the signature: it proves nothing, nor does it disprove anything. */
+  readonly valid: boolean | null;
   /** The signing key, as a DID URL. */
   readonly signed_by: string;
   /** The signed data; null when the signature is not valid. */
@@ -26,19 +27,22 @@ interface Verdict {
 /**
  * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature against
  * the key that the signer's host publishes (did:web), that this host is the seller, and that the file shows what was
- * signed. Prints one line for each.
- * Returns the exit code. @throws Problem `bad-request` when the file holds none.
+ * signed. Prints one line for each. The extension allows other algorithms, identities and formats as well, which it says that it
+ * cannot check. Returns the exit code. @throws Problem `bad-request` when the file holds none.
  */
 export async function runVerify({ file, json }: { file: string; json: boolean }, terminal: Terminal): Promise<number> {
   const proofs = findProofs(await read(file));
-  if (proofs.length === 0)
-    throw new Problem("bad-request", `${file} holds no signed offer and no signed receipt (JWS)`);
+  if (proofs.length === 0) throw new Problem("bad-request", `${file} holds no signed offer and no signed receipt`);
   const verdicts: Verdict[] = [];
   for (const proof of proofs) verdicts.push(await judge(proof, terminal.signal));
   if (json) terminal.out(toPrintableJson(verdicts));
   else for (const verdict of verdicts) terminal.out(printable(toLine(verdict)));
-  return verdicts.every(({ valid }) => valid) ? EXIT.ok : EXIT.failed;
+  if (verdicts.some(({ valid }) => valid === false)) return EXIT.failed;
+  return verdicts.every(({ valid }) => valid) ? EXIT.ok : EXIT.unchecked;
 }
+
+/** A signature that is allowed, and that this version cannot check. */
+class Unchecked extends Error {}
 
 /** Reads JSON, also behind a byte order mark, or base64 of JSON as in the headers PAYMENT-RESPONSE and PAYMENT-REQUIRED. */
 async function read(file: string): Promise<unknown> {
@@ -48,9 +52,10 @@ async function read(file: string): Promise<unknown> {
   return tryParseJson(text.replace(/^\uFEFF/, "")) ?? tryParseJson(Buffer.from(text.trim(), "base64").toString());
 }
 
-/** A JWS, and the unsigned offers or the receipt around it: the terms of one must equal the signed ones. */
+/** A signature, and the unsigned offers or the receipt around it: the terms of one must equal the signed ones. */
 interface Proof {
-  readonly jws: string;
+  /** A JWS, or of EIP-712 what is said to be signed. */
+  readonly jws: string | JsonObject;
   readonly beside: readonly JsonObject[];
   /** The call that it is shown for, in the report of `payphone call`. */
   readonly call?: Call;
@@ -84,12 +89,19 @@ function searchProofs(document: unknown): Proof[] {
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, holder] = next;
     if (!isObject(value) && !Array.isArray(value)) continue;
-    const jws = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
+    const jws = signedIn(value);
     if (jws !== undefined && isObject(value)) found.push({ jws, beside: toBeside(value, holder) });
     const around = termsIn(value) ?? holder;
     for (const part of Object.values(value).reverse()) open.push([part, around]);
   }
   return found;
+}
+
+function signedIn(value: unknown): Proof["jws"] | undefined {
+  const signature = textField(value, "signature");
+  if (!isObject(value) || signature === undefined) return undefined;
+  if (value.format === "jws") return signature;
+  return value.format === "eip712" && isObject(value.payload) ? value.payload : undefined;
 }
 
 /** The terms in a value that signed ones are shown with: a challenge or a receipt, or the challenge of an unpaid tool. */
@@ -131,7 +143,10 @@ const toComparable = (value: unknown): unknown => (typeof value === "string" ? t
 async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise<Verdict> {
   let kid = "nobody";
   try {
-    kid = decodeProtectedHeader(jws).kid ?? kid;
+    if (typeof jws !== "string") throw new Unchecked("it is signed by EIP-712, and only JWS is known here");
+    const { kid: named = kid, alg = "" } = decodeProtectedHeader(jws);
+    kid = named;
+    checkKnown(kid, alg);
     const key = await importJWK(await findKey(kid, signal), "EdDSA");
     const { payload } = await compactVerify(jws, key, { algorithms: ["EdDSA"] });
     const said: unknown = JSON.parse(Buffer.from(payload).toString());
@@ -144,9 +159,18 @@ async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise
     return { kind: kindOf(said), valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();
-    const claimed = tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString());
-    return { kind: kindOf(claimed), valid: false, signed_by: kid, payload: null, error: (error as Error).message };
+    const claimed =
+      typeof jws === "string" ? tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()) : jws;
+    const valid = error instanceof Unchecked ? null : false;
+    return { kind: kindOf(claimed), valid, signed_by: kid, payload: null, error: (error as Error).message };
   }
+}
+
+/** @throws Unchecked for other algorithms of signatures (RFC 7518 and 8812) and other identities that the extension allows. */
+function checkKnown(kid: string, alg: string): void {
+  if (/^(?:ES|RS|PS)\d/.test(alg)) throw new Unchecked(`it is signed by ${alg}, and only EdDSA is known here`);
+  const [did] = /^did:(?!web:)[a-z\d]+/.exec(kid) ?? [];
+  if (did !== undefined) throw new Unchecked(`the key is named by ${did}, and only did:web is known here`);
 }
 
 const kindOf = (said: unknown): Verdict["kind"] => (isObject(said) && "amount" in said ? "offer" : "receipt");
@@ -186,11 +210,14 @@ async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const methods = field(json, "verificationMethod");
   const method = Array.isArray(methods) ? methods.find((one) => textField(one, "id") === kid) : undefined;
   const jwk = field(method, "publicKeyJwk");
+  if (method !== undefined && jwk === undefined)
+    throw new Unchecked(`${url} has "${kid}" in another form than as a JWK`);
   if (!isObject(jwk)) throw new Error(`${url} has no key "${kid}"`);
   return jwk;
 }
 
 function toLine({ kind, valid, signed_by, payload, error }: Verdict): string {
+  if (valid === null) return `CANNOT BE CHECKED by this version: ${error}`;
   if (!valid || payload === null) return `NOT VALID: ${error}`;
   const { resourceUrl, network, amount, asset, payTo, payer, transaction, validUntil, issuedAt } = payload;
   const says =

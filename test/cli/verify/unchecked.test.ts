@@ -1,0 +1,75 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { createOfferEIP712, createReceiptEIP712 } from "@x402/extensions/offer-receipt";
+import { expect } from "chai";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { runVerify } from "../../../runtime/cli/verify/verify.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { createFolder } from "../../support/folder.ts";
+import { PAY_TO, USDC_OFFER } from "../call/seller.ts";
+
+const URL_OF = "https://shop.example/v1/roll";
+
+describe("signatures of kinds that this version does not know", () => {
+  const folder = createFolder();
+
+  async function verify(value: unknown, json = false): Promise<{ code: number; out: string }> {
+    const file = join(folder, "proof.json");
+    writeFileSync(file, JSON.stringify(value));
+    const lines: string[] = [];
+    const out = (text: string): void => void lines.push(text);
+    const code = await runVerify({ file, json }, { out, err: () => {}, signal: new AbortController().signal });
+    return { code, out: lines.join("\n") };
+  }
+
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const jws = (head: object): object => ({
+    format: "jws",
+    signature: `${encode(head)}.${encode({ resourceUrl: URL_OF, amount: "1000" })}.c2ln`,
+  });
+
+  it("are told from those that are not valid, with an exit code of their own", async () => {
+    for (const [head, why] of [
+      [{ alg: "ES256K", kid: "did:web:shop.example#key" }, "it is signed by ES256K, and only EdDSA is known here"],
+      [{ alg: "EdDSA", kid: "did:key:z6Mk#z6Mk" }, "the key is named by did:key, and only did:web is known here"],
+      [{ alg: "EdDSA", kid: "did:jwk:e30#0" }, "the key is named by did:jwk, and only did:web is known here"],
+    ] as const)
+      expect(await verify(jws(head))).to.deep.equal({ code: 6, out: `CANNOT BE CHECKED by this version: ${why}` });
+    for (const wrong of [{ alg: "EdDSA" }, { alg: "EdDSA", kid: "a key" }, { alg: "none" }, { alg: "HS256" }]) {
+      const { code, out } = await verify([jws(wrong), jws({ alg: "ES256K", kid: "did:web:shop.example#key" })]);
+      expect(code, "one of them is not valid").to.equal(1);
+      expect(out).to.match(/^NOT VALID: .*\nCANNOT BE CHECKED/);
+    }
+  });
+
+  it("are found where the official package has signed by EIP-712", async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const sign = account.signTypedData as Parameters<typeof createOfferEIP712>[2];
+    const { scheme, network, asset, amount } = USDC_OFFER;
+    const terms = { acceptIndex: 0, scheme, network, asset, payTo: PAY_TO, amount };
+    const offer = await createOfferEIP712(URL_OF, terms as Parameters<typeof createOfferEIP712>[1], sign);
+    const receipt = await createReceiptEIP712({ resourceUrl: URL_OF, payer: "0x1", network }, sign);
+    const { code, out } = await verify([offer, receipt], true);
+    expect(code).to.equal(6);
+    expect(JSON.parse(out).map(({ kind, valid }: { kind: string; valid: unknown }) => [kind, valid])).to.deep.equal([
+      ["offer", null],
+      ["receipt", null],
+    ]);
+  });
+
+  it("are those whose host has published the key in another form", async () => {
+    let id = "";
+    const server = createServer((_, answer) =>
+      answer.end(JSON.stringify({ verificationMethod: [{ id, publicKeyMultibase: "z6Mk" }] })),
+    );
+    const { host } = new URL(await listenOnLoopback(server));
+    id = `did:web:${encodeURIComponent(host)}#key`;
+    const { code, out } = await verify(jws({ alg: "EdDSA", kid: id }));
+    expect([code, out]).to.deep.equal([
+      6,
+      `CANNOT BE CHECKED by this version: http://${host}/.well-known/did.json has "${id}" in another form than as a JWK`,
+    ]);
+    await closeServer(server);
+  });
+});
