@@ -105,6 +105,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/core/proxy": ["checks"],
   "runtime/cli/serve": ["admin", "change"],
+  "runtime/cli/set": ["plugins"],
   "runtime/cli/import": ["mcp", "openapi", "shop"],
   "plugins/calldata": ["calls", "directories", "abi"],
   "plugins/datetime": ["phrase", "machine", "zones"],
@@ -125,7 +126,7 @@ export const HOMES: readonly [word: RegExp, home: RegExp][] = [
   [/^import (?!type )[^;]*\bfrom "node:https?"/m, /^runtime\/sandbox\//],
   [/\.\.\.\{/, /^$/], // Properties that stand on lines of their own are found.
   // A computed `import(…)` loads code that nobody listed: only the loader and the sandbox's entrance may.
-  [/\bimport\((?!")/, /^runtime\/cli\/set\/load-plugins\.ts$/],
+  [/\bimport\((?!")/, /^runtime\/cli\/set\/plugins\/load\.ts$/],
 ];
 
 /** Files have fewer lines than this. */

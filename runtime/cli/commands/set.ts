@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { loadConfig, loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
-import { watchExit } from "../set/watch-exit.ts";
+import { watchExit } from "../set/plugins/watch-exit.ts";
 import { shopOption } from "./directory.ts";
 
 /** The commands for a set that sell nothing: `check`, `types`, `record` and `test`. */

@@ -9,7 +9,7 @@ import { loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
-import { watchExit } from "../set/watch-exit.ts";
+import { watchExit } from "../set/plugins/watch-exit.ts";
 import type { ContractExample } from "./example.ts";
 import { callService, listExamples, runExample } from "./examples.ts";
 import { openWorld, type World } from "./world.ts";

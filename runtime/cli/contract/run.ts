@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { Problem } from "../../api/problem.ts";
 import { complaintOf } from "../record/complaint.ts";
-import { collectRejections, type LeftRejection } from "../set/watch-exit.ts";
+import { collectRejections, type LeftRejection } from "../set/plugins/watch-exit.ts";
 import { type ContractExample, openShop, type TestShopOptions } from "./contract.ts";
 
 /** The command line of `payphone test`. */

@@ -5,7 +5,7 @@ import { HEAD_BYTES } from "../../core/x402/challenge.ts";
 import { withNoun } from "../printable.ts";
 import { toIdleLent } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
-import { loadPlugins } from "../set/load-plugins.ts";
+import { loadPlugins } from "../set/plugins/load.ts";
 import { challengesOf, checkChallenge } from "./challenges.ts";
 import { checkOpenApi, checkServerCard, checkWellKnown } from "./documents.ts";
 import { createFindings, type Finding, type Findings, toFindingLine } from "./findings.ts";

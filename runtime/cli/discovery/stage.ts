@@ -9,7 +9,7 @@ import { openServer } from "../../server/listen.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { loadDocuments } from "../serve/assets.ts";
 import type { ManifestSet } from "../set/load.ts";
-import type { LoadedPlugins } from "../set/load-plugins.ts";
+import type { LoadedPlugins } from "../set/plugins/load.ts";
 
 /** A set served on a loopback port as if all its rails were up. It cannot take payments. */
 export interface Stage {

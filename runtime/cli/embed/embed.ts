@@ -11,7 +11,7 @@ import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
 import { chooseSet, refuseFaults } from "../serve/serve.ts";
 import type { ManifestSet } from "../set/load.ts";
-import { watchRejections } from "../set/watch-exit.ts";
+import { watchRejections } from "../set/plugins/watch-exit.ts";
 import { createHostLog } from "./host-log.ts";
 import { createHostServer } from "./host-server.ts";
 

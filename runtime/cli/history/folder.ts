@@ -5,8 +5,8 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { makeFolder } from "../../drivers/folder.ts";
-import { filesBelow, isFile } from "../set/plugin-files.ts";
-import { importedBy } from "../set/plugin-versions.ts";
+import { filesBelow, isFile } from "../set/plugins/files.ts";
+import { importedBy } from "../set/plugins/versions.ts";
 import { isIgnored, isOfEditor } from "../set/read-set.ts";
 
 /** All files that define a set, read at one moment. */

@@ -1,7 +1,7 @@
 import closeWithGrace from "close-with-grace";
 import type { Log } from "../../api/capabilities.ts";
 import { toInterruptListener } from "../interrupt.ts";
-import { isOfPlugin } from "../set/watch-exit.ts";
+import { isOfPlugin } from "../set/plugins/watch-exit.ts";
 
 /** How long calls in flight may take at shutdown: a deadline and a settlement. */
 export const GRACE_MS = 60_000;

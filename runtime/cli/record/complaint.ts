@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
-import { toThrownAt } from "../set/plugin-faults.ts";
+import { toThrownAt } from "../set/plugins/faults.ts";
 
 /** Why a service's work failed, in words for the shop's owner; undefined when it succeeded. */
 export async function complaintOf(work: () => unknown): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { isSameToken } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { printable } from "../printable.ts";
-import { toThrownAt } from "../set/plugin-faults.ts";
+import { toThrownAt } from "../set/plugins/faults.ts";
 
 export interface EyesOptions {
   /** The rails, for the amounts of payments. */

@@ -18,7 +18,7 @@ import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
 import { traceHandlers, traceInvoke, traceRails } from "../monitor/tracing.ts";
 import { openWebhooks } from "../monitor/webhooks.ts";
 import { memory } from "../process/memory.ts";
-import type { LoadedPlugins } from "../set/load-plugins.ts";
+import type { LoadedPlugins } from "../set/plugins/load.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
 import { type Bookkeeping, createBookkeeping } from "./bookkeeping.ts";
 import type { ComposeOptions, Composition } from "./composition.ts";

@@ -10,7 +10,7 @@ import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { missingForRails } from "../config/serve.ts";
 import { traceTransport } from "../monitor/tracing.ts";
 import type { ManifestSet } from "../set/load.ts";
-import { type LoadedPlugins, loadPlugins } from "../set/load-plugins.ts";
+import { type LoadedPlugins, loadPlugins } from "../set/plugins/load.ts";
 import type { ComposeOptions } from "./composition.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { createReportPublisher } from "./reports.ts";

@@ -3,9 +3,9 @@ import { byPlace, type Fault, faultAt, toFaultLine } from "../../core/set/faults
 import { splitHandler } from "../../core/set/plugins.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { loadSet, type ManifestSet } from "./load.ts";
-import { type Lent, loadPlugins } from "./load-plugins.ts";
-import { explain, placeOf } from "./plugin-faults.ts";
-import { collectRejections, type LeftRejection } from "./watch-exit.ts";
+import { explain, placeOf } from "./plugins/faults.ts";
+import { type Lent, loadPlugins } from "./plugins/load.ts";
+import { collectRejections, type LeftRejection } from "./plugins/watch-exit.ts";
 
 /**
  * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that

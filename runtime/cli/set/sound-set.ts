@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { importedBy } from "./plugin-versions.ts";
+import { importedBy } from "./plugins/versions.ts";
 
 /**
  * The file in the data directory with the digest of the last set without faults. While the digest stays the same, a

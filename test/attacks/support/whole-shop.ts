@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";

@@ -165,7 +165,7 @@ export default definePlugin("toss", () => {
 
 describe("a server whose promise is rejected while a shop within it tries plugins", () => {
   it("goes on if it listens for that, and ends as ever if not", () => {
-    const module = JSON.stringify(new URL("../../../runtime/cli/set/watch-exit.ts", import.meta.url).href);
+    const module = JSON.stringify(new URL("../../../runtime/cli/set/plugins/watch-exit.ts", import.meta.url).href);
     const script = (listener: string): string => `import { setTimeout as sleep } from "node:timers/promises";
       import { collectRejections } from ${module};
       ${listener}

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { toBanner } from "../../../runtime/cli/sandbox/banner.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.ts";
 import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";

@@ -5,7 +5,7 @@ import { openCollect } from "../../../runtime/cli/serve/change/collect.ts";
 import { createSwap } from "../../../runtime/cli/serve/change/swap.ts";
 import type { Composition } from "../../../runtime/cli/serve/composition.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
-import { countModules } from "../../../runtime/cli/set/plugin-versions.ts";
+import { countModules } from "../../../runtime/cli/set/plugins/versions.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { edit, type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";

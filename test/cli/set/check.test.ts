@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { placeOf } from "../../../runtime/cli/set/plugin-faults.ts";
+import { placeOf } from "../../../runtime/cli/set/plugins/faults.ts";
 import { digestSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { LAUNCHER, runPayphone } from "../../support/commands/commands.ts";
@@ -109,7 +109,7 @@ export default definePlugin("toss", () => {
   it("places no fault of a plugin in payphone itself, which may be in the shop's folder", () => {
     const late = new Error("its import has not ended");
     const at = (...files: readonly string[]): string[] => files.map((file) => `    at ${join(ROOT, file)}:7:9`);
-    const frames = at("runtime/cli/set/load-plugins.ts", "runtime/core/time/deadline.ts");
+    const frames = at("runtime/cli/set/plugins/load.ts", "runtime/core/time/deadline.ts");
     late.stack = [late.message, ...frames].join("\n");
     expect(placeOf(late, ROOT)).to.equal(undefined);
     late.stack = [late.message, ...frames, ...at("node_modules/dice/index.js")].join("\n");

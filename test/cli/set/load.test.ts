@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { Host, Run } from "../../../runtime/api/plugin.ts";
 import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { type Lent, loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { type Lent, loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";

@@ -7,7 +7,7 @@ import type { Run } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";

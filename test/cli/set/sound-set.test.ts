@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
-import { loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { digestSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { readValidInput } from "../../../runtime/core/perform.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";

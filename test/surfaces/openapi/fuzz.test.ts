@@ -5,7 +5,7 @@ import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { toSandboxSources } from "../../../runtime/cli/sandbox/sources.ts";
 import { createJobEngine, type JobEngine } from "../../../runtime/cli/serve/job-engine.ts";
 import { openSources, type Sources } from "../../../runtime/cli/serve/sources.ts";
-import { loadPlugins } from "../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../runtime/cli/set/plugins/load.ts";
 import { createPayments, type Payments } from "../../../runtime/core/payments.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";

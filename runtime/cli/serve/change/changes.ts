@@ -6,7 +6,7 @@ import { diffCode, diffSets } from "../../history/diff.ts";
 import { readFolder, tryReadFolder } from "../../history/folder.ts";
 import type { HistoryEntry } from "../../history/history.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
-import { listKeptPackages } from "../../set/plugin-packages.ts";
+import { listKeptPackages } from "../../set/plugins/packages.ts";
 import type { FiledSet, Past } from "./past.ts";
 import type { Swap, SwapTimes } from "./swap.ts";
 

@@ -4,7 +4,7 @@ import { loadAssets } from "../../../../../runtime/cli/serve/assets.ts";
 import { createDrivers } from "../../../../../runtime/cli/serve/drivers.ts";
 import { toIdleLent } from "../../../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../../../runtime/cli/set/load.ts";
-import { loadPlugins } from "../../../../../runtime/cli/set/load-plugins.ts";
+import { loadPlugins } from "../../../../../runtime/cli/set/plugins/load.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
 import { bindServices } from "../../../../../runtime/core/service.ts";
 import type { Manifest } from "../../../../../runtime/core/set/manifest.ts";

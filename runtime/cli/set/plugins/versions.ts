@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { filesBelow, isFile, locateImport } from "./plugin-files.ts";
-import { type ChangedFile, forgetModules } from "./plugin-requires.ts";
+import { filesBelow, isFile, locateImport } from "./files.ts";
+import { type ChangedFile, forgetModules } from "./requires.ts";
 
 /**
  * The URL under which a plugin's file is imported. Node keeps a module for ever under its URL, so the URL contains a

@@ -1,9 +1,9 @@
 import { join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Fault } from "../../core/set/faults.ts";
+import type { Fault } from "../../../core/set/faults.ts";
 
 /** payphone itself, which may be installed in the shop. */
-const RUNTIME = fileURLToPath(new URL("../../", import.meta.url));
+const RUNTIME = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** The place of an error in a plugin. */
 export type FaultPlace = Pick<Fault, "file" | "line" | "column">;

@@ -1,21 +1,21 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
-import { isObject } from "../../core/json.ts";
-import { toCompiled } from "../../core/set/compiled-set.ts";
-import { didYouMean } from "../../core/set/did-you-mean.ts";
-import type { Draft } from "../../core/set/draft.ts";
-import { byPlace, type Fault, type FaultCode, faultAt } from "../../core/set/faults.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
-import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugins.ts";
-import { within } from "../../core/time/deadline.ts";
-import { createTurns } from "../../core/time/turns.ts";
-import { ANCHOR_RAILS } from "../config/serve.ts";
-import type { ManifestSet } from "./load.ts";
-import { explain, placeOf } from "./plugin-faults.ts";
-import { admitImports } from "./plugin-imports.ts";
-import { noteFailure, readOnce, versionedUrl } from "./plugin-versions.ts";
+import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../../api/plugin.ts";
+import { isObject } from "../../../core/json.ts";
+import { toCompiled } from "../../../core/set/compiled-set.ts";
+import { didYouMean } from "../../../core/set/did-you-mean.ts";
+import type { Draft } from "../../../core/set/draft.ts";
+import { byPlace, type Fault, type FaultCode, faultAt } from "../../../core/set/faults.ts";
+import type { SiteManifest } from "../../../core/set/manifest.ts";
+import { checkHandler, explainPlugin, splitHandler } from "../../../core/set/plugins.ts";
+import { within } from "../../../core/time/deadline.ts";
+import { createTurns } from "../../../core/time/turns.ts";
+import { ANCHOR_RAILS } from "../../config/serve.ts";
+import type { ManifestSet } from "../load.ts";
+import { explain, placeOf } from "./faults.ts";
+import { admitImports } from "./imports.ts";
+import { noteFailure, readOnce, versionedUrl } from "./versions.ts";
 import { asPlugin, runAsPlugin } from "./watch-exit.ts";
 
 /**

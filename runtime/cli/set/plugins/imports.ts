@@ -7,18 +7,18 @@ import {
 } from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { fileBeside } from "./plugin-files.ts";
-import { asksFor, importError, isLinked, linkedFolderOf, notePackage, packageOf } from "./plugin-packages.ts";
-import { isForgetting } from "./plugin-requires.ts";
-import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
+import { fileBeside } from "./files.ts";
+import { asksFor, importError, isLinked, linkedFolderOf, notePackage, packageOf } from "./packages.ts";
+import { isForgetting } from "./requires.ts";
+import { formerText, importsLate, versionedUrl, wasRead } from "./versions.ts";
 import { refuseExit } from "./watch-exit.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
-const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
+const CONTRACT = new URL(`../../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
 const PUBLIC_NAME = "payphone/plugin";
 /** The names by which plugins import the contract: its name in the package, and the short one of payphone's own plugins. */
 const CONTRACT_NAMES = [PUBLIC_NAME, "#plugin"];
-const RUNTIME = new URL("../../", import.meta.url).href;
+const RUNTIME = new URL("../../../", import.meta.url).href;
 
 /** A directory whose plugins are served. */
 interface Served {

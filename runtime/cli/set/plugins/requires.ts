@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isModuleNamespaceObject } from "node:util/types";
-import { importError } from "./plugin-packages.ts";
+import { importError } from "./packages.ts";
 
 const { cache } = createRequire(import.meta.url);
 

@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync, realpathSync, statSync } from "node
 import { isBuiltin } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { isObject } from "../../core/json.ts";
-import { filesBelow } from "./plugin-files.ts";
+import { isObject } from "../../../core/json.ts";
+import { filesBelow } from "./files.ts";
 
 /** payphone's own package, which a shop need not depend on to import it. */
 const PAYPHONE = "payphone";

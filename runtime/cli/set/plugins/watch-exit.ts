@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 import { setImmediate } from "node:timers/promises";
-import type { AnyHandler } from "../../api/plugin.ts";
-import { EXIT } from "../exit-code.ts";
+import type { AnyHandler } from "../../../api/plugin.ts";
+import { EXIT } from "../../exit-code.ts";
 
 /** Until it is disposed of, a plugin that ends the process makes the command or the test fail, also with exit code 0. */
 export function watchExit(): Disposable {
