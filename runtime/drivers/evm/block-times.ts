@@ -22,6 +22,14 @@ export async function firstSince(chain: PublicClient, at: number, latest: bigint
 /** How many blocks a node may be behind another one at the same address. */
 const BEHIND = 31n;
 
+/**
+ * The number of the newest block. viem's `getBlockNumber` keeps an answer for each client for as long as the process lives,
+ * and here each question has a client of its own.
+ */
+export async function readNewest(chain: PublicClient): Promise<bigint> {
+  return BigInt(await chain.request({ method: "eth_blockNumber" }));
+}
+
 /** The time of a block: Unix milliseconds. */
 export async function readTime(chain: PublicClient, blockNumber: bigint): Promise<number> {
   const { timestamp } = await chain.getBlock({ blockNumber });

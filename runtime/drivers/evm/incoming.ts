@@ -1,5 +1,6 @@
 import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
+import { readNewest } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
 import { EIP3009_ABI, plain, TRANSFER_EVENT } from "./token-abi.ts";
 
@@ -34,7 +35,7 @@ export const readIncoming = (
 async function read(chain: PublicClient, { asset, payTo }: IncomingQuery): Promise<readonly IncomingPayment[]> {
   const { isAddressEqual, parseEventLogs } = await import("viem");
   const [address, to] = [plain(asset), plain(payTo)];
-  const latest = await chain.getBlockNumber();
+  const latest = await readNewest(chain);
   const transfers = await chain.getLogs({
     address,
     event: TRANSFER_EVENT,

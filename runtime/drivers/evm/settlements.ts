@@ -4,7 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import { repeat } from "../http/retry.ts";
-import { firstSince } from "./block-times.ts";
+import { firstSince, readNewest } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
 import { readReceipt } from "./reads.ts";
 import { EIP3009_ABI, plain } from "./token-abi.ts";
@@ -118,7 +118,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
       const call = { address: plain(asset), abi: erc20Abi, functionName: "balanceOf", args: [plain(payer)] } as const;
       return client.ask((chain) => chain.readContract(call), signal);
     },
-    ping: (signal) => client.ask((chain) => chain.getBlockNumber({ cacheTime: 0 }), signal),
+    ping: (signal) => client.ask(readNewest, signal),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
-import { firstSince, readTime } from "./block-times.ts";
+import { firstSince, readNewest, readTime } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
 import { readReceipt } from "./reads.ts";
 import { EIP3009_ABI, plain, TRANSFER_EVENT } from "./token-abi.ts";
@@ -115,6 +115,6 @@ async function readTransfers(
 
 /** The blocks of a span: the first block at or after its start, and the last block before its end. */
 async function blocksOf(chain: PublicClient, span: Span): Promise<{ readonly from: bigint; readonly to: bigint }> {
-  const latest = await chain.getBlockNumber();
+  const latest = await readNewest(chain);
   return { from: await firstSince(chain, span.from, latest), to: (await firstSince(chain, span.to, latest)) - 1n };
 }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { encodeEventTopics, type Hex, type PublicClient, toHex } from "viem";
+import { createPublicClient, custom, encodeEventTopics, type Hex, type PublicClient, toHex } from "viem";
 import { readIncoming } from "../../../runtime/drivers/evm/incoming.ts";
+import { createEvmSettlements } from "../../../runtime/drivers/evm/settlements.ts";
 import { EIP3009_ABI } from "../../../runtime/drivers/evm/token-abi.ts";
 import { createEvmTransfers } from "../../../runtime/drivers/evm/transfers.ts";
 
@@ -23,7 +24,7 @@ describe("the transfers of a token on an EVM chain", () => {
   /** What each transfer moves. */
   let moved: bigint;
   const chain = {
-    getBlockNumber: async () => 9000n,
+    request: async () => toHex(9000), // Of its newest block.
     async getBlock({ blockNumber }: { blockNumber: bigint }) {
       if (blockNumber < oldest) throw new Error("pruned history unavailable");
       if (blockNumber > newest) throw new Error("Block could not be found");
@@ -139,5 +140,18 @@ describe("the transfers of a token on an EVM chain", () => {
       receipt = { transactionHash: hashOf("d"), logs: [used, toTransfer(SELLER, TOKEN, value)] };
       expect(await read(), `${value}`).to.have.length(payments);
     }
+  });
+});
+
+describe("the newest block of an EVM chain", () => {
+  it("leaves nothing in memory, however often it is asked for: each question has a client of its own", async () => {
+    const { href } = new URL("utils/promise/withCache.js", import.meta.resolve("viem"));
+    const { responseCache } = (await import(href)) as { readonly responseCache: ReadonlyMap<string, unknown> };
+    const ask = async <T>(work: (of: PublicClient) => Promise<T>) =>
+      work(createPublicClient({ transport: custom({ request: async () => "0x2328" }) }));
+    const { ping } = createEvmSettlements({ client: { chainId: 8453, name: "Base", ask } });
+    const before = responseCache.size;
+    for (let asked = 0; asked < 3; asked += 1) expect(await ping(new AbortController().signal)).to.equal(9000n);
+    expect(responseCache.size).to.equal(before);
   });
 });
