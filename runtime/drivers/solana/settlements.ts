@@ -66,8 +66,9 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
       signal,
     );
     const now = clock.now();
-    for (const [known, { seenAt }] of sightings) if (now - seenAt > WINDOW_MS) sightings.delete(known);
+    forgetOld(sightings, now);
     const before = sightings.get(blockhash);
+    sightings.delete(blockhash);
     const invalid = {
       since: Math.min(before?.invalid?.since ?? now, now), // The clock may have been set back.
       sinceAwake: Math.min(before?.invalid?.sinceAwake ?? awake(), awake()),
@@ -107,6 +108,14 @@ interface Sighting {
   readonly validSlot: number | undefined;
   /** When it was first seen as invalid, in both times. */
   readonly invalid: { readonly since: number; readonly sinceAwake: number } | undefined;
+}
+
+/** They are in the order of their last look: the first one that is kept ends this, since a day has up to 200,000. */
+export function forgetOld(sightings: Map<string, Pick<Sighting, "seenAt">>, now: number): void {
+  for (const [known, { seenAt }] of sightings) {
+    if (Math.abs(now - seenAt) <= WINDOW_MS) return; // Absolute: the clock may have been ahead.
+    sightings.delete(known);
+  }
 }
 
 /** It must be invalid at both levels: for the newest blocks, and for the final ones some seconds behind. */

@@ -2,7 +2,7 @@ import { type Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { expect } from "chai";
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import type { SolanaClient } from "../../../runtime/drivers/solana/client.ts";
-import { createSolanaSettlements } from "../../../runtime/drivers/solana/settlements.ts";
+import { createSolanaSettlements, forgetOld } from "../../../runtime/drivers/solana/settlements.ts";
 import { thrown } from "../../support/thrown.ts";
 import { HOUR, type Listed, MINT, NOW, never, openNode, SELLER, SLOT, toTransaction } from "./listing-node.ts";
 
@@ -202,5 +202,33 @@ describe("what became of a payment on Solana", () => {
     }
     data.fill(0, 72, 76);
     expect(await spendable(delegate), "of a delegate no more").to.equal(0n);
+  });
+});
+
+describe("what was seen of blockhashes on Solana", () => {
+  const DAY = 24 * HOUR * 1000;
+
+  /** Counts the entries that are looked at. */
+  class Watched extends Map<string, { readonly seenAt: number }> {
+    looks = 0;
+    override *[Symbol.iterator](): MapIterator<[string, { readonly seenAt: number }]> {
+      for (const entry of super.entries()) {
+        this.looks += 1;
+        yield entry;
+      }
+    }
+  }
+
+  it("is forgotten after a day, without a look at all that is kept: each payment adds one", () => {
+    const ahead = { seenAt: 400 * DAY }; // By a clock that was set back since.
+    const old = Array.from({ length: 3 }, (_, at): [string, { seenAt: number }] => [`old ${at}`, { seenAt: at }]);
+    const kept = Array.from({ length: 100 }, (_, at): [string, { seenAt: number }] => [
+      `${at}`,
+      { seenAt: 3 * DAY + at },
+    ]);
+    const sightings = new Watched([["ahead", ahead], ...old, ...kept]);
+    forgetOld(sightings, 4 * DAY);
+    expect([...sightings.keys()]).to.deep.equal(kept.map(([name]) => name));
+    expect(sightings.looks).to.equal(5);
   });
 });
