@@ -60,7 +60,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     // An expired offer buys nothing new, but what was bought with it can still be fetched.
     const terms = typeof offer === "string" ? await reservations.recallTerms(key) : offer;
     if (typeof offer === "string" && !terms) {
-      const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000), leastSeconds };
+      const now = Math.floor(clock.now() / 1000);
+      const held = { offers: offers.of(service, invocation.networks), invocation, now, leastSeconds };
       return refuse(service, invocation, offer, explainOffer(offer, payment, held));
     }
     const { isFormer, ...read } = await readInput({ service, invocation, payment, key }, reservations);

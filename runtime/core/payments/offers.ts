@@ -15,15 +15,15 @@ import {
   UNPAID,
 } from "../x402/challenge.ts";
 import type { Proofs } from "../x402/proofs.ts";
-import { hasRail, isOffered, type Rail, type RailStatus } from "../x402/rails.ts";
+import { hasRail, isOffered, type Rail, type RailStatus, settlesIn } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
 import type { OfferHistory } from "./offer-history.ts";
 
 /** The current offers of each service, and the earlier ones that may still be paid. */
 export interface Offers {
-  /** The current offers of a paid service, in the site's order; empty while no rail is up. */
-  of(service: Service): readonly PaymentRequirements[];
+  /** The current offers of a paid service at a door, in the site's order; empty while no rail is up. */
+  of(service: Service, networks?: DoorNetworks): readonly PaymentRequirements[];
   /**
    * The 402 of a paid service. Without an error it is built once and reused.
    * @throws Problem `unavailable` while no rail is up: a priced service is never free; `gone` for a retired one.
@@ -47,6 +47,8 @@ export interface Offers {
   /** Keeps the offers on record no longer: they can be paid for their usual time. */
   close(): void;
 }
+
+type DoorNetworks = Invocation["networks"];
 
 export interface ChallengeTerms extends Pick<Invocation, "networks"> {
   /** Why a payment was refused. */
@@ -87,8 +89,10 @@ export function createOffers(deps: OffersDeps): Offers {
   const offering = rails.filter(isOffered);
   /** A door that names its networks (MCP) settles in dollars. */
   const retiredDollars = rails.filter(({ manifest, isRetired }) => isRetired && manifest.currency === "usd");
-  const of = (service: Service): readonly PaymentRequirements[] =>
-    service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
+  const isTaken = (offer: PaymentRequirements, networks: DoorNetworks): boolean =>
+    networks === undefined || hasRail(retiredDollars, offer) || settlesIn(offering, offer, networks);
+  const of: Offers["of"] = (service, networks) =>
+    (service.isRetired ? [] : (current.get(service.manifest.id) ?? [])).filter((offer) => isTaken(offer, networks));
 
   /** Keyed by service and door; the set bounds their number. */
   const descriptions = new Map<string, ReturnType<Offers["describe"]>>();
@@ -113,15 +117,15 @@ export function createOffers(deps: OffersDeps): Offers {
   };
 
   /** Prefers an exact match of `extra`, then the current offer. */
-  async function find(service: Service, payment: Payment): Promise<PaymentRequirements | undefined> {
-    const made = of(service).filter((offer) => fits(offer, payment));
+  async function find(service: Service, payment: Payment, networks: DoorNetworks) {
+    const made = of(service, networks).filter((offer) => fits(offer, payment));
     const current = made.find((offer) => isEcho(offer, payment));
     if (current) return current;
     const { network, authorization, accepted } = payment;
     const amount = authorization.amount?.toString() ?? accepted?.amount ?? "";
     const known = await history.earlier(service.manifest.id, { network, amount });
     // A token without a rail is not taken any more: another rail's decimals, price and facilitator do not fit it.
-    const earlier = known.filter((offer) => fits(offer, payment) && hasRail(rails, offer));
+    const earlier = known.filter((offer) => fits(offer, payment) && hasRail(rails, offer) && isTaken(offer, networks));
     return earlier.find((offer) => isEcho(offer, payment)) ?? made[0] ?? earlier[0];
   }
 
@@ -136,7 +140,7 @@ export function createOffers(deps: OffersDeps): Offers {
         return known.challenge;
       const { price, free, sign_in: needsSignIn } = service.manifest;
       const fresh = (free || needsSignIn) && declareSignIn ? { "sign-in-with-x": declareSignIn() } : undefined;
-      const accepts = listed.get(key) ?? of(service).filter(({ network }) => networks?.includes(network) ?? true);
+      const accepts = listed.get(key) ?? of(service, networks);
       listed.set(key, accepts);
       if (accepts.length === 0 && price !== undefined)
         throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
@@ -160,7 +164,7 @@ export function createOffers(deps: OffersDeps): Offers {
       const door = pathOfDoor(resource);
       const named = resourceUrl === resource ? door : resourceUrl && pathOf(resourceUrl);
       if (named !== undefined && named !== door) return "wrong_resource";
-      const offer = await find(service, payment);
+      const offer = await find(service, payment, networks);
       if (!offer) return "no_matching_offer";
       // The payment names this door, below the path of the base URL. A door that many services share does not name the
       // service, and a version 1 payment names neither.

@@ -41,6 +41,13 @@ export const railOf = (rails: readonly Rail[], token: RailToken): Rail | undefin
 export const hasRail = (rails: readonly Rail[], token: RailToken): boolean =>
   rails.some(({ manifest }) => isSameToken(manifest, token));
 
+/** Whether a door of these networks settles in a token: where rails of dollars are on a network, in theirs alone. */
+export function settlesIn(rails: readonly Rail[], token: RailToken, networks: readonly string[]): boolean {
+  const isThere = ({ manifest }: Rail): boolean => manifest.network === token.network && manifest.currency === "usd";
+  const dollars = rails.filter(isThere);
+  return networks.includes(token.network) && (dollars.length === 0 || hasRail(dollars, token));
+}
+
 /**
  * How the payer that a payment names has signed it, for this rail and lately, whatever the payer's balance; undefined
  * when that payer has not. Does not ask the facilitator.

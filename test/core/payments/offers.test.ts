@@ -178,3 +178,25 @@ describe("the earlier offers of rails that are retired", () => {
     expect(await offers.match(roll, toPayment(yen), every)).to.deep.equal(yen);
   });
 });
+
+describe("the offers at a door that names its networks, where a network has tokens of two currencies", () => {
+  const POLYGON = "eip155:137";
+  const usdc = createScriptedRail({ id: "polygon-usdc", network: POLYGON });
+  const rails = [createScriptedRail(), createPolygonRail(), usdc];
+  const door = { resource: "https://shop.test/mcp", networks: ["eip155:8453", POLYGON] };
+  const history = { publish: async () => {}, earlier: async () => [], close() {} };
+  const offers = createOffers({ site: toSite(rails), services: [roll], rails, history });
+  before(() => offers.update(new Map(rails.map(({ manifest }) => [manifest.id, { state: "up", extra: {} }]))));
+
+  it("are those in dollars, and no other token is taken there", async () => {
+    const { accepts } = offers.challenge(roll, door.resource, door).required;
+    const [base, yen, dollars] = offers.of(roll);
+    expect(accepts).to.deep.equal([base, dollars]);
+    const match = (accepted = dollars) => {
+      const { network } = accepted ?? {};
+      const payment = { x402Version: 2, scheme: "exact", network, accepted, authorization: {} };
+      return offers.match(roll, payment as unknown as Payment, door);
+    };
+    expect([await match(), await match(yen)]).to.deep.equal([dollars, "no_matching_offer"]);
+  });
+});
