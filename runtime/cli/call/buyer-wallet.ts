@@ -25,8 +25,8 @@ export interface Paid {
   readonly mayBeSandbox: boolean;
 }
 
-/** How long a seller has to say whether it is a sandbox. Other sellers may leave a path that they do not know unanswered. */
-const SAY_MS = 10_000;
+/** How long a seller has to say what it is. Others than payphone may leave a path that they do not know unanswered. */
+export const SAY_MS = 10_000;
 
 /**
  * Opens the sandbox's own buyer, or else the keys of the environment. The two never mix: a sandbox's tokens have the

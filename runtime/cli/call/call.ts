@@ -103,7 +103,8 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   const input = await readInputArgument(options.input, terminal.signal);
   const base = options.url ?? config.sellerUrl;
   const { service = "", method } = options;
-  const target = await findTarget(service, { base, method, input, signal: terminal.signal });
+  const mayBeSandbox = options.sandbox ?? true;
+  const target = await findTarget(service, { base, mayBeSandbox, method, input, signal: terminal.signal });
   report.request = { method: target.request.method, url: target.request.url };
   terminal.err(`${target.request.method} ${target.request.url}`);
   const kept = options.identifier && !options.dryRun && (await findPending(options.identifier, target.request));

@@ -5,6 +5,7 @@ import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { toQueryPairs } from "../../surfaces/schema/path-fields.ts";
 import { printable } from "../printable.ts";
+import { type Paid, SAY_MS } from "./buyer-wallet.ts";
 import { ask, field, type SellerRequest, textField } from "./http.ts";
 
 /** The request to send, and what the seller's catalogue says about the service. */
@@ -35,13 +36,14 @@ export async function findTarget(
     base: givenBase,
     method,
     input,
+    mayBeSandbox,
     signal,
-  }: { base: string; method: string | undefined; input: unknown; signal: AbortSignal },
+  }: Paid & { readonly method: string | undefined; readonly input: unknown; readonly signal: AbortSignal },
 ): Promise<Target> {
   const url = service.includes("/") ? toAddress(service, givenBase) : undefined;
   if (url && !/^https?:$/.test(url.protocol)) throw new Problem("bad-request", `"${service}" is no web address`);
   const { base, entries, entry } = url
-    ? await findSeller(url, givenBase, signal)
+    ? await findSeller(url, { base: givenBase, mayBeSandbox }, signal)
     : await findListed(givenBase, ({ id }) => id === service, signal);
   if (!url && !entry) {
     const ids = entries.map(({ id }) => printable(id));
@@ -71,9 +73,9 @@ async function findListed(base: string, isWanted: (entry: Entry) => boolean, sig
 
 /**
  * The seller of a URL, which can be below a path: the first base that lists it, or else the longest that lists anything.
- * Only a seller that is found can say that it is a sandbox.
+ * Only a seller that is found can say that it is a sandbox; one that is none need not answer here.
  */
-async function findSeller(url: URL, givenBase: string, signal: AbortSignal): Promise<Listed> {
+async function findSeller(url: URL, { base: givenBase, mayBeSandbox }: Paid, signal: AbortSignal): Promise<Listed> {
   const first = url.href.startsWith(`${givenBase}/`) ? givenBase : url.origin;
   const names = new URL(".", url).href
     .slice(first.length + 1)
@@ -82,19 +84,30 @@ async function findSeller(url: URL, givenBase: string, signal: AbortSignal): Pro
   let best: Listed | undefined;
   for (let depth = 0; depth <= Math.min(names.length, MOST_NAMES); depth += 1) {
     const base = [first, ...names.slice(0, depth)].join("/");
-    const listed = await findListed(base, ({ path }) => new URL(base + path).pathname === url.pathname, signal);
+    const isWanted = ({ path }: Entry): boolean => new URL(base + path).pathname === url.pathname;
+    const listed = await findListed(base, isWanted, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (mayBeSandbox) throw toUnlisted(base, Problem.from(error));
+    });
+    if (!listed) return best ?? { base, entries: [], entry: undefined };
     if (listed.entry) return listed;
     if (!best || listed.entries.length > 0) best = listed;
   }
   return best as Listed;
 }
 
+const toUnlisted = (base: string, { message }: Problem): Problem => {
+  const how = "use --no-sandbox if you know that it takes real money";
+  return new Problem("upstream-failed", `${message}, asked what it sells (GET ${base}/): ${how}. Nothing was paid.`);
+};
+
 /** How many parts of a URL's path are looked at for a seller's base. */
 const MOST_NAMES = 4;
 
 /** The services that the seller lists; empty when its catalogue is missing or of another form. */
 async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
-  const services = field((await ask({ method: "GET", url: `${base}/`, body: undefined }, { signal })).json, "services");
+  const request = { method: "GET", url: `${base}/`, body: undefined };
+  const services = field((await ask(request, { signal, timeoutMs: SAY_MS })).json, "services");
   return (Array.isArray(services) ? services : []).flatMap((service: unknown) => {
     const [id, method, path] = ["id", "method", "path"].map((name) => textField(service, name));
     return id && method && path?.startsWith("/")

@@ -56,6 +56,22 @@ describe("payphone call on embedded chains", () => {
     });
   });
 
+  it("pays a seller that answers nothing but its own paths when it is told that this is no sandbox", async () => {
+    const seller = await startSeller();
+    try {
+      seller.script.isSilent = true;
+      const service = `${seller.url}/v1/roll`;
+      const env = { BUYER_EVM_KEY: "5".repeat(64) };
+      const { code, err } = await run({ service }, { env });
+      expect([code, seller.paid().length]).to.deep.equal([1, 0]);
+      expect(err).to.match(/ does not answer \(.*\), asked what it sells \(GET .*\/\): use --no-sandbox if /);
+      const paid = await run({ service, sandbox: false }, { env });
+      expect([paid.code, seller.paid().length], paid.err).to.deep.equal([0, 1]);
+    } finally {
+      await seller.stop();
+    }
+  });
+
   it("asks no other host than the seller's own for what it signs, since anybody can call itself a sandbox", async () => {
     const seller = await startSeller();
     try {

@@ -81,6 +81,8 @@ export interface Seller {
     /** Answers to polls, likewise. */
     polls: Said[];
     sandbox: Said;
+    /** Whether it leaves the questions open what it sells and whether it is a sandbox. */
+    isSilent: boolean;
     /** The path below which the seller is. */
     path: string;
     unpaid: Said;
@@ -103,6 +105,7 @@ export async function startSeller(): Promise<Seller> {
     answers: [PAID],
     polls: [{ status: 200, body: { status: "DELIVERED" } }],
     sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc: {} } },
+    isSilent: false,
     path: "",
     unpaid: undefined,
     extensions: undefined,
@@ -121,6 +124,7 @@ export async function startSeller(): Promise<Seller> {
   function answer({ url: asked, payment }: Met): Said {
     if (!asked.startsWith(script.path)) return { status: 404 };
     const url = asked.slice(script.path.length);
+    if (script.isSilent && ["/", "/sandbox"].includes(url)) return undefined;
     if (url === "/") return { status: 200, body: { services: catalogue(script) } };
     if (url === "/sandbox") return script.sandbox;
     if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
