@@ -77,7 +77,8 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
 
   const doubtOf = (facilitator: string, network: string): Doubt | undefined => {
     const entry = entries.get(keyOf(facilitator, network));
-    return entry && "doubt" in entry && clock.now() - entry.doubt.at < DOUBT_MS ? entry.doubt : undefined;
+    if (!entry || !("doubt" in entry)) return undefined;
+    return Math.abs(clock.now() - entry.doubt.at) < DOUBT_MS ? entry.doubt : undefined; // The clock may have been ahead.
   };
   const reasonAgainst = (facilitator: string, network: string): string | undefined => {
     const doubt = doubtOf(facilitator, network);

@@ -74,6 +74,16 @@ describe("the trust in a facilitator", () => {
     expect([trust.reasonAgainst("first", BASE), trust.distrusted()]).to.deep.equal([undefined, []]);
   });
 
+  it("comes back, too, once a clock that was years ahead is set back: nobody waits for it to catch up", () => {
+    lie("first", "0xfe");
+    now -= DAY - 1;
+    expect(trust.reasonAgainst("first", BASE)).to.be.a("string");
+    now -= 700 * DAY;
+    expect(trust.reasonAgainst("first", BASE)).to.equal(undefined);
+    lie("first", "0xff");
+    expect(trust.reasonAgainst("first", BASE)).to.match(/settlement 0xff /);
+  });
+
   it("comes back, in all processes, when the chain shows that transaction after all, and no other", async () => {
     const other = create();
     lie("first", "0xfe");
