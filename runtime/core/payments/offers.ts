@@ -91,8 +91,10 @@ export function createOffers(deps: OffersDeps): Offers {
   const retiredDollars = rails.filter(({ manifest, isRetired }) => isRetired && manifest.currency === "usd");
   const isTaken = (offer: PaymentRequirements, networks: DoorNetworks): boolean =>
     networks === undefined || hasRail(retiredDollars, offer) || settlesIn(offering, offer, networks);
-  const of: Offers["of"] = (service, networks) =>
-    (service.isRetired ? [] : (current.get(service.manifest.id) ?? [])).filter((offer) => isTaken(offer, networks));
+  const of: Offers["of"] = (service, networks) => {
+    const offers = service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
+    return networks ? offers.filter((offer) => isTaken(offer, networks)) : offers;
+  };
 
   /** Keyed by service and door; the set bounds their number. */
   const descriptions = new Map<string, ReturnType<Offers["describe"]>>();
