@@ -5,6 +5,7 @@ import { isSameAddress } from "../rails/tokens.ts";
 import { type Service, toGone } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
+import { isPathOf } from "../set/route.ts";
 import {
   type Challenge,
   createChallenge,
@@ -164,14 +165,15 @@ export function createOffers(deps: OffersDeps): Offers {
       if (![...(networks ?? []), ...earlier].includes(payment.network)) return "unsupported_network";
       const { resourceUrl } = payment;
       const door = pathOfDoor(resource);
-      const named = resourceUrl === resource ? door : resourceUrl && pathOf(resourceUrl);
-      if (named !== undefined && named !== door) return "wrong_resource";
+      const isNamed = resourceUrl !== undefined; // Perhaps by the URL that was called, with values in its path.
+      if (isNamed && resourceUrl !== resource && !isPathOf(pathOf(resourceUrl), door)) return "wrong_resource";
       const offer = await find(service, payment, networks);
       if (!offer) return "no_matching_offer";
       // The payment names this door, below the path of the base URL. A door that many services share does not name the
       // service, and a version 1 payment names neither.
       const offerId = payment.accepted?.extra?.offerId ?? undefined; // Null names nothing.
-      const bound = named?.endsWith(encodeURI(service.path)) || offerId !== undefined || payment.x402Version === 1;
+      const bound =
+        (isNamed && door.endsWith(encodeURI(service.path))) || offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
     pin(service, offer) {

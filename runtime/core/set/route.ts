@@ -49,6 +49,14 @@ export function overlaps(a: string, b: string): boolean {
   return left.length === right.length && left.every((segment, at) => fits(segment, right[at] as string));
 }
 
+/** Whether a path is one of a route's, with values where that has `{parameter}`. Both are as in a URL. */
+export function isPathOf(path: string, route: string): boolean {
+  const [given, own] = [segmentsOf(path), segmentsOf(route)];
+  const fitsAt = (segment: string, at: number): boolean =>
+    segment === given[at] || (segment.startsWith("%7B") && given[at] !== "");
+  return given.length === own.length && own.every(fitsAt);
+}
+
 /** Whether payphone itself serves the path, or a path that it could match. */
 export const isReserved = (path: string): boolean =>
   RESERVED.some((own) => (own.length > 1 && own.endsWith("/") ? isBelow(path, own.slice(0, -1)) : overlaps(path, own)));

@@ -200,3 +200,33 @@ describe("the offers at a door that names its networks, where a network has toke
     expect([await match(), await match(yen)]).to.deep.equal([dollars, "no_matching_offer"]);
   });
 });
+
+describe("a payment for a service whose path has a parameter", () => {
+  const path = "/v1/dice/{id}/rolls";
+  const service = { ...roll, path } as typeof roll;
+  const rails = [createScriptedRail()];
+  const history = { publish: async () => {}, earlier: async () => [], close() {} };
+  const offers = createOffers({ site: toSite(rails), services: [service], rails, history });
+  before(() => offers.update(new Map([["base", { state: "up", extra: {} }]])));
+
+  it("names it by the path of the challenge, or by the one that was called, and by no other", async () => {
+    const [accepted] = offers.of(service);
+    const { offerId: _, ...extra } = accepted?.extra ?? {};
+    const match = (resourceUrl: string) => {
+      const payment = { x402Version: 2, scheme: "exact", network: accepted?.network, authorization: {}, resourceUrl };
+      const loose = { ...payment, accepted: { ...accepted, extra } } as unknown as Payment;
+      return offers.match(service, loose, { resource: `https://shop.test${path}`, networks: undefined });
+    };
+    for (const named of [path, "/v1/dice/%7Bid%7D/rolls", "/v1/dice/42/rolls?high=6", "/v1/dice/a%2Fb/rolls"])
+      expect(await match(`https://shop.test${named}`), named).to.equal(accepted);
+    for (const named of [
+      "/v1/dice//rolls",
+      "/v1/dice/42",
+      "/v1/dice/42/6/rolls",
+      "/v1/coin/42/rolls",
+      "/v1/dice/42/rolls/",
+    ])
+      expect(await match(`https://shop.test${named}`), named).to.equal("wrong_resource");
+    expect(await match("")).to.equal("wrong_resource");
+  });
+});
