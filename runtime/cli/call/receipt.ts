@@ -1,16 +1,17 @@
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { SettleResponse } from "@x402/core/types";
 import { isDeep } from "../../core/json.ts";
-import { tellsWhy } from "../../core/x402/failed-settlement.ts";
+import { saysSpent, tellsWhy } from "../../core/x402/failed-settlement.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 
 /**
  * Whether a receipt of a failure leaves open whether money has moved: the transfer is not confirmed yet, or the seller got no
- * answer from its facilitator. A stock seller sends such a receipt, with 402, also when the transfer was made.
+ * answer from its facilitator, or has settled twice and hears that the payment is used. A stock seller sends such a receipt, with
+ * 402, also when the transfer was made.
  */
 export function isDoubtful(receipt: unknown): boolean {
   const why = { errorReason: textField(receipt, "errorReason"), errorMessage: textField(receipt, "errorMessage") };
-  return field(receipt, "success") === false && !tellsWhy(why);
+  return field(receipt, "success") === false && (saysSpent(why) || !tellsWhy(why));
 }
 
 /** What a 402 says of a settlement: its receipt, or the body of @x402/express 2.4 and of servers in Python, which send none. */

@@ -36,6 +36,10 @@ export function tellsWhy({ errorReason = "", errorMessage = "" }: Why): boolean 
   return REFUSED.test(errorReason) || SPENT.test(errorReason);
 }
 
+/** Whether a failed settlement says that the payment was used before: of one that is new, only its own transfer can be the reason. */
+export const saysSpent = ({ errorReason = "", errorMessage = "" }: Why): boolean =>
+  SPENT.test(errorReason) || SPENT.test(errorMessage);
+
 interface Why {
   readonly errorReason?: string | undefined;
   readonly errorMessage?: string | undefined;

@@ -45,6 +45,11 @@ describe("a payment whose outcome is not known", () => {
     ["a wait for that which was over", toDoubtful("settle_exact_evm_transaction_confirmation_timed_out")],
     ["a facilitator without an answer", toDoubtful("fetch failed")],
     ["a transaction of which its node's answer was lost", toDoubtful("invalid_exact_evm_transaction_failed")],
+    ["a settlement that its facilitator has made before", toDoubtful("duplicate_settlement")],
+    [
+      "one that its token has made before",
+      toDoubtful("invalid_exact_evm_transaction_failed", "execution reverted: authorization is used or canceled"),
+    ],
     ["the same at a seller that sends no receipt", toFailed("Facilitator settle failed (504)")],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
