@@ -35,6 +35,8 @@ interface Waiter {
   readonly needs: number;
 }
 
+/** A longer timer would fire at once in Node, and again and again. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const SLOWEST = 1 / 16;
 const QUICKENING = 1 / 64;
 const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), quicken() {}, slow() {} };
@@ -94,7 +96,8 @@ export function createPace({ rate, clock, pause }: PaceOptions): Pace {
         continue;
       }
       rest = new AbortController();
-      await pause(Math.ceil((1000 * missing) / (per_second * speed)), rest.signal).catch(() => {}); // Queue changed.
+      const ms = Math.min(Math.ceil((1000 * missing) / (per_second * speed)), LONGEST_TIMER_MS);
+      await pause(ms, rest.signal).catch(() => {}); // Queue changed.
       rest = undefined;
     }
     isServing = false;

@@ -39,6 +39,17 @@ describe("the pace of requests to an upstream", () => {
     expect(order).to.deep.equal(["call", "call", "job"]);
   });
 
+  it("waits for a month and more in parts: a longer timer of Node fires at once, and warns each time", async () => {
+    const pauses: number[] = [];
+    const pause = (ms: number, signal: AbortSignal): Promise<void> => clock.pause(pauses.push(ms) && ms, signal);
+    const { turn, slow } = createPace({ rate: { per_second: 0.01, burst: 10_000 }, clock, pause });
+    for (let refusals = 0; refusals < 4; refusals += 1) slow();
+    await turn(NEVER, true);
+    expect(secondsSince()).to.be.within(4_000_000, 4_003_000);
+    expect(pauses[0]).to.equal(2 ** 31 - 1);
+    expect(pauses).to.have.length(2);
+  });
+
   it("does not wait for a caller who has left", async () => {
     const { turn } = createPace({ rate: { per_second: 0.01, burst: 1 }, clock, pause: clock.pause });
     await turn(NEVER, false);
