@@ -8,7 +8,7 @@ import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { missingForRails } from "../config/serve.ts";
-import { traceTransport } from "../monitor/tracing.ts";
+import { traceHandlers, traceTransport } from "../monitor/tracing.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { type LoadedPlugins, loadPlugins } from "../set/plugins/load.ts";
 import type { ComposeOptions } from "./composition.ts";
@@ -61,12 +61,12 @@ export function openOutside(options: ComposeOptions): Outside {
   };
 }
 
-/** Sets up the plugins of a set with the capabilities that they may use, and adds the handlers of its proxied services. */
+/** Sets up the plugins of a set with the capabilities that they may use, and adds the handlers of its proxied services; all are traced. */
 export async function openHandlers(
   options: ComposeOptions,
   { drivers, sources, reports: shelf }: Outside,
 ): Promise<LoadedPlugins> {
-  const { set, config, baseUrl, clock, log, sandbox } = options;
+  const { set, config, baseUrl, clock, log, sandbox, trace } = options;
   const { anchor, evm, treasury } = drivers;
   const { llm, schedule, web, cacheOf, upstreams, mcpServers: servers } = sources;
   const { manifests, compile } = set;
@@ -77,7 +77,8 @@ export async function openHandlers(
   const plugins = await loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
   const proxied = createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock });
   const tools = createMcpHandlers({ manifests, servers, compile });
-  return { ...plugins, handlers: new Map([...plugins.handlers, ...proxied, ...tools]) };
+  const handlers = new Map([...plugins.handlers, ...proxied, ...tools]);
+  return { ...plugins, handlers: trace ? traceHandlers(handlers, trace) : handlers };
 }
 
 /** Logs the unset variables of plugins, which must work without them, and unset credentials of proxied services. */

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
@@ -8,7 +10,7 @@ import { createTracing } from "../../../runtime/drivers/tracing/tracing.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { TOSS } from "../../core/set/served-directory.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
-import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { createBuyer, json, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const NAMED = "1af7651916cd43dd8448eb211c80319c";
@@ -109,6 +111,20 @@ describe("traces", () => {
       spans.some(({ name }) => name === "HTTP GET"),
       "probes",
     ).to.equal(false);
+  });
+
+  it("show the work of a service that was removed, too", async () => {
+    const { port } = collector.address() as AddressInfo;
+    const shop = await openOperatedShop(FILES, { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    const url = `${shop.running.url}/v1/toss`;
+    const payment = await signFor(await createBuyer(shop.sandbox), await fetch(url, json({})));
+    await rm(join(shop.dir, "manifests/toss.yaml"));
+    await shop.restart();
+    got.length = 0;
+    expect((await fetch(url, json({}, payment))).status).to.equal(200);
+    await shop.close();
+    const names = got.flatMap((each) => each.spans).map(({ name }) => name);
+    expect(names).to.include.members(["call toss", "run", "settle"]);
   });
 
   it("mark what has failed, and are none of work in the background, which is done all the same", async () => {
