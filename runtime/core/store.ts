@@ -25,6 +25,8 @@ export interface Store {
    * that share the store.
    */
   renew(key: string, value: unknown, ttlMs?: number, durability?: Durability): Promise<boolean>;
+  /** Deletes the key if it holds this value; atomic across all processes that share the store. */
+  drop(key: string, value: unknown, durability?: Durability): Promise<void>;
   /** Adds `by` to an integer that starts at 0 and returns the sum; `ttlMs` runs from the first increment. Atomic. */
   incr(key: string, by?: number, ttlMs?: number, durability?: Durability): Promise<number>;
   /**

@@ -28,18 +28,19 @@ const on =
 const isPutIfAbsent: Match = (words) => words.includes("NX");
 const isSet: Match = (words) => words[0] === "SET" && !isPutIfAbsent(words);
 const isScriptOn =
-  (prefix: string): Match =>
+  (prefix: string, isIt: Match = () => true): Match =>
   (words) =>
-    words[0] === "EVAL" && words.some((word) => word.startsWith(`${NAMESPACE}::${prefix}`));
+    words[0] === "EVAL" && words.some((word) => word.startsWith(`${NAMESPACE}::${prefix}`)) && isIt(words);
 const isGet: Match = ([verb]) => verb === "GET";
-const isDelete: Match = ([verb]) => verb === "UNLINK" || verb === "DEL";
+const isRenewal: Match = ([, script]) => script?.includes('"SET"') === true;
+const isRelease: Match = ([, script]) => script?.includes('"DEL"') === true;
 
 const HEARTBEAT = "the heartbeat of its lease";
 /** Each command of a call that is paid last, and those that only a call that is paid first has. */
 const COMMANDS: readonly { readonly name: string; readonly path: string; readonly match: Match }[] = [
   { name: "the claim of its lease", path: "/v1/roll", match: on("lease:", isPutIfAbsent) },
-  { name: HEARTBEAT, path: "/v1/roll", match: isScriptOn("lease:") },
-  { name: "the release of its lease", path: "/v1/roll", match: on("lease:", isDelete) },
+  { name: HEARTBEAT, path: "/v1/roll", match: isScriptOn("lease:", isRenewal) },
+  { name: "the release of its lease", path: "/v1/roll", match: isScriptOn("lease:", isRelease) },
   { name: "the reading of its record", path: "/v1/roll", match: on("payment:", isGet) },
   { name: "the beginning of its record", path: "/v1/roll", match: on("payment:", isPutIfAbsent) },
   { name: "its place among open payments", path: "/v1/roll", match: on("open:", isSet) },

@@ -56,7 +56,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
         async release() {
           if (held.get(key) !== lease) return;
           held.delete(key);
-          if (isOurs(lease)) await store.delete(prefix + key, "lazy");
+          if (isOurs(lease)) await store.drop(prefix + key, owner, "lazy"); // It may arrive late, and find the next one's.
         },
       };
     },
@@ -84,7 +84,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
   async function lapse(key: string, lease: Held): Promise<void> {
     lease.isLapsed = true;
     const isBack = reclaims && (await renew(key, lease).catch(onError)) === true;
-    if (isBack && !held.has(key)) await store.delete(prefix + key, "lazy").catch(onError); // Released meanwhile.
+    if (isBack && !held.has(key)) await store.drop(prefix + key, owner, "lazy").catch(onError); // Released meanwhile.
     lease.isLapsed = false;
     if (!isBack) lose(key, lease);
   }

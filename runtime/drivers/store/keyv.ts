@@ -38,6 +38,7 @@ export interface Atomics
     Partial<Pick<OpenStore, "warnings">> {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   renew(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
+  drop(key: string, text: string, durability: Durability): Promise<unknown>;
   /** undefined when the value of the key is not an integer. */
   incr(key: string, by: number, ttlMs: number | undefined, durability: Durability): Promise<number | undefined>;
   /** Writes a text and enters an event, both or neither; an event that exists is not entered again. */
@@ -135,6 +136,12 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, log: Log
         const text = toText(value); // At once, as above.
         await null;
         return atomics.renew(checkKey(key), text, toTtl(ttlMs), durability);
+      }),
+    drop: (key, value, durability = "durable") =>
+      reach(async () => {
+        const text = toText(value); // At once, as above.
+        await null;
+        await atomics.drop(checkKey(key), text, durability);
       }),
     incr: (key, by = 1, ttlMs, durability = "durable") =>
       reachInTurn(async () => {

@@ -39,6 +39,8 @@ const RENEW = `
   else redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) end
   return 1`;
 
+const DROP = 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0';
+
 /** Returns the sum, or nothing when the value is not an integer. The time to live runs from the first increment. */
 const INCR = `
   local known = redis.call("GET", KEYS[1])
@@ -196,6 +198,8 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
       const input = { keys: [keyOf(key)], arguments: [text, `${ttlMs ?? ""}`] };
       return (await ask(() => client.eval(RENEW, input), durability)) === 1;
     },
+    drop: (key, text, durability) =>
+      ask(() => client.eval(DROP, { keys: [keyOf(key)], arguments: [text] }), durability),
     async incr(key, by, ttlMs, durability) {
       const input = { keys: [keyOf(key)], arguments: [`${by}`, `${ttlMs ?? ""}`] };
       const sum = await ask(() => client.eval(INCR, input), durability);

@@ -27,6 +27,8 @@ export interface Entries {
   add(key: string, text: string, expires: number | null): boolean;
   /** @returns whether the entry existed, expired or not */
   remove(key: string): boolean;
+  /** Removes an entry that has this text. */
+  drop(key: string, text: string): void;
   /** The first keys from `start` on, in the order of their UTF-8 bytes. */
   list(start: string, isIncluded: boolean): readonly string[];
   /** Deletes some expired entries. @returns whether more are left */
@@ -44,6 +46,7 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
   const write = db.prepare(`${put} ${set}`);
   const add = db.prepare(`${put} ${set} WHERE entries.expires <= ?`);
   const remove = db.prepare("DELETE FROM entries WHERE key = ?");
+  const drop = db.prepare("DELETE FROM entries WHERE key = ? AND value = ?");
   const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
   const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
   const sweep = db.prepare(
@@ -55,6 +58,7 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
     write: (key, text, expires) => void write.run(key, text, expires),
     add: (key, text, expires) => add.run(key, text, expires, now()).changes === 1,
     remove: (key) => remove.run(key).changes > 0,
+    drop: (key, text) => void drop.run(key, text),
     list: (start, isIncluded) => (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
     sweep: () => sweep.run(now()).changes === SWEEP_MOST,
   };

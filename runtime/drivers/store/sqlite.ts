@@ -108,6 +108,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       };
       return commits.run(key, renew, durability);
     },
+    drop: (key, text, durability) => commits.run(key, () => entries.drop(key, text), durability),
     incr: (key, by, ttlMs, durability) => {
       const add = (): number | undefined => {
         const known = entries.read(key);

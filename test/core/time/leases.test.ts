@@ -48,6 +48,22 @@ describe("a lease", () => {
     expect(await one.claim("k"), "a second release releases nothing").to.equal(undefined);
   });
 
+  it("is not taken from its next holder by a release that arrives late", async () => {
+    const [one, other, third] = [open(), open(), open()];
+    const lease = await one.claim("k");
+    const { drop, delete: remove } = store;
+    let next: unknown;
+    const takeOver = async (): Promise<void> => {
+      await remove("lease:k"); // It has lapsed meanwhile.
+      next ??= await other.claim("k");
+    };
+    store.drop = async (...terms) => takeOver().then(() => drop(...terms));
+    store.delete = async (...terms) => takeOver().then(() => remove(...terms));
+    await lease?.release();
+    expect(next).not.to.equal(undefined);
+    expect(await third.claim("k")).to.equal(undefined);
+  });
+
   it("is had once in its process, also when the store's clock was set forward", async () => {
     let aheadMs = 0;
     store = createMemoryStore(() => performance.now() + aheadMs);

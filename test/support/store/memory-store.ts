@@ -89,6 +89,10 @@ export function createMemoryStore(now: () => number = Date.now): Store & MemoryB
       if (isFree) write(key, value, ttlMs);
       return isFree;
     },
+    async drop(key, value) {
+      const [known, same] = [read(key), toHeld(value, 0)];
+      if (known && known.value === same.value && known.text === same.text) held.delete(key);
+    },
     async incr(key, by = 1, ttlMs) {
       const known = read(key);
       const sum = Number(known?.value ?? 0) + by;

@@ -15,9 +15,9 @@ export interface NotedWork {
 }
 
 /** The position of the durability among the arguments. Methods that are not listed are lazy or read. */
-const DURABILITY_AT: Readonly<Record<string, number>> = { set: 3, delete: 1, putIfAbsent: 3, incr: 3 };
+const DURABILITY_AT: Readonly<Record<string, number>> = { set: 3, delete: 1, putIfAbsent: 3, drop: 2, incr: 3 };
 /** The methods used while a call is processed. Background work uses others. */
-const METHODS = ["get", "set", "delete", "putIfAbsent", "incr", "join", "leave", "enter"] as const;
+const METHODS = ["get", "set", "delete", "putIfAbsent", "drop", "incr", "join", "leave", "enter"] as const;
 
 /**
  * Records all further calls of a store. A write ends at the end of the turn, as in a store on disk, which writes all of

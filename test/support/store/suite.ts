@@ -124,6 +124,15 @@ export function testStore(
       expect(await store.renew("held", mine)).to.equal(true);
     });
 
+    it("drops a key that holds this value, and no other", async () => {
+      const mine = { by: ["me"] };
+      await store.set("held", mine, 60_000);
+      await other.drop("held", "yours");
+      expect(await store.get("held")).to.deep.equal(mine);
+      await other.drop("held", mine);
+      expect(await store.putIfAbsent("held", "yours")).to.equal(true);
+    });
+
     it("puts into an absent key once, and counts all, across processes", async () => {
       const claims = 400;
       const child = startChild(options, ["race", String(claims)]);
