@@ -34,7 +34,7 @@ Exit codes:
   ${EXIT.unpaid}  call: would not pay (limits, wallet, rails); nothing was paid
   ${EXIT.unknown}  call: a payment was sent, and its result is not known yet; see --resume
   ${EXIT.input}  call: the input does not fit the service's schema; nothing was paid
-  ${EXIT.unchecked}  verify: nothing is wrong, but some signatures are of kinds that this version cannot check
+  ${EXIT.unchecked}  verify: nothing is wrong, but some signatures cannot be checked, by this version or now
 `;
 
 /** Runs one command, and loads its code only then. Sets the exit code and never throws. */

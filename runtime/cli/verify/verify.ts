@@ -15,7 +15,7 @@ import type { Terminal } from "../terminal.ts";
 interface Verdict {
   /** By its content, also where the signature is not valid. */
   readonly kind: "offer" | "receipt";
-  /** Null when this version cannot check the signature: it proves nothing, nor does it disprove anything. */
+  /** Null when the signature cannot be checked, by this version or now: it proves nothing, nor does it disprove anything. */
   readonly valid: boolean | null;
   /** The signing key, as a DID URL. */
   readonly signed_by: string;
@@ -161,7 +161,8 @@ async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise
     signal.throwIfAborted();
     const claimed =
       typeof jws === "string" ? tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()) : jws;
-    const valid = error instanceof Unchecked ? null : false;
+    const isUnread = error instanceof Problem && isOf(sellerOf(kid), field(claimed, "resourceUrl")); // Its host is silent.
+    const valid = error instanceof Unchecked || isUnread ? null : false;
     return { kind: kindOf(claimed), valid, signed_by: kid, payload: null, error: (error as Error).message };
   }
 }
@@ -201,12 +202,16 @@ function sellerOf(kid: string): Seller {
   return { host: decodeURIComponent(host), path: path.replaceAll(":", "/") };
 }
 
-/** The public key that the host publishes (did:web, section 3.2). Fetched over https, except from this machine. */
+/**
+ * The public key that the host publishes (did:web, section 3.2). Fetched over https, except from this machine.
+ * @throws Problem `upstream-failed` when the host does not answer.
+ */
 async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const { host, path } = sellerOf(kid);
   const scheme = isLocalUrl(`https://${host}`) ? "http" : "https";
   const url = `${scheme}://${host}${path || "/.well-known"}/did.json`;
-  const { json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
+  const { status, json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
+  if (status >= 500 || status === 429) throw new Problem("upstream-failed", `${url} answers ${status}`);
   const methods = field(json, "verificationMethod");
   const method = Array.isArray(methods) ? methods.find((one) => textField(one, "id") === kid) : undefined;
   const jwk = field(method, "publicKeyJwk");
@@ -217,7 +222,7 @@ async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
 }
 
 function toLine({ kind, valid, signed_by, payload, error }: Verdict): string {
-  if (valid === null) return `CANNOT BE CHECKED by this version: ${error}`;
+  if (valid === null) return `CANNOT BE CHECKED: ${error}`;
   if (!valid || payload === null) return `NOT VALID: ${error}`;
   const { resourceUrl, network, amount, asset, payTo, payer, transaction, validUntil, issuedAt } = payload;
   const says =

@@ -11,7 +11,7 @@ import { PAY_TO, USDC_OFFER } from "../call/seller.ts";
 
 const URL_OF = "https://shop.example/v1/roll";
 
-describe("signatures of kinds that this version does not know", () => {
+describe("signatures that payphone verify cannot check", () => {
   const folder = createFolder();
 
   async function verify(value: unknown, json = false): Promise<{ code: number; out: string }> {
@@ -24,9 +24,9 @@ describe("signatures of kinds that this version does not know", () => {
   }
 
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const jws = (head: object): object => ({
+  const jws = (head: object, resourceUrl = URL_OF): object => ({
     format: "jws",
-    signature: `${encode(head)}.${encode({ resourceUrl: URL_OF, amount: "1000" })}.c2ln`,
+    signature: `${encode(head)}.${encode({ resourceUrl, amount: "1000" })}.c2ln`,
   });
 
   it("are told from those that are not valid, with an exit code of their own", async () => {
@@ -35,7 +35,7 @@ describe("signatures of kinds that this version does not know", () => {
       [{ alg: "EdDSA", kid: "did:key:z6Mk#z6Mk" }, "the key is named by did:key, and only did:web is known here"],
       [{ alg: "EdDSA", kid: "did:jwk:e30#0" }, "the key is named by did:jwk, and only did:web is known here"],
     ] as const)
-      expect(await verify(jws(head))).to.deep.equal({ code: 6, out: `CANNOT BE CHECKED by this version: ${why}` });
+      expect(await verify(jws(head))).to.deep.equal({ code: 6, out: `CANNOT BE CHECKED: ${why}` });
     for (const wrong of [{ alg: "EdDSA" }, { alg: "EdDSA", kid: "a key" }, { alg: "none" }, { alg: "HS256" }]) {
       const { code, out } = await verify([jws(wrong), jws({ alg: "ES256K", kid: "did:web:shop.example#key" })]);
       expect(code, "one of them is not valid").to.equal(1);
@@ -68,8 +68,21 @@ describe("signatures of kinds that this version does not know", () => {
     const { code, out } = await verify(jws({ alg: "EdDSA", kid: id }));
     expect([code, out]).to.deep.equal([
       6,
-      `CANNOT BE CHECKED by this version: http://${host}/.well-known/did.json has "${id}" in another form than as a JWK`,
+      `CANNOT BE CHECKED: http://${host}/.well-known/did.json has "${id}" in another form than as a JWK`,
     ]);
     await closeServer(server);
+  });
+
+  it("are those whose host does not answer now, but not those that it has signed for another", async () => {
+    const server = createServer((_, answer) => answer.writeHead(503).end());
+    const { host, origin } = new URL(await listenOnLoopback(server));
+    const head = { alg: "EdDSA", kid: `did:web:${encodeURIComponent(host)}#key` };
+    const own = await verify(jws(head, `${origin}/v1/roll`));
+    expect(own).to.deep.equal({ code: 6, out: `CANNOT BE CHECKED: ${origin}/.well-known/did.json answers 503` });
+    expect((await verify(jws(head))).code, "for shop.example").to.equal(1);
+    await closeServer(server);
+    const { code, out } = await verify(jws(head, `${origin}/v1/roll`));
+    expect(code, out).to.equal(6);
+    expect(out).to.include("does not answer");
   });
 });
