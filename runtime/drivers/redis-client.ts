@@ -7,7 +7,7 @@ export const PATIENCE_MS = 2000;
 /** The pause between two pings of a connection. */
 const PING_MS = 1000;
 /** A connection is closed when nothing was sent nor received for so long: longer than this process may be stalled. */
-export const SILENCE_MS = 6000;
+const SILENCE_MS = 6000;
 /** The longest delay between two attempts to connect. */
 const LONGEST_DELAY_MS = 1000;
 
@@ -53,6 +53,23 @@ export function createReconnection(): Reconnection {
     },
   };
 }
+
+/** The options of a client that commands are sent with. They are not queued while it is not connected. */
+export interface ClientOptions {
+  readonly url: string;
+  readonly disableOfflineQueue: true;
+  readonly socket: {
+    readonly connectTimeout: number;
+    readonly socketTimeout: number;
+    readonly reconnectStrategy: Reconnection["strategy"];
+  };
+}
+
+export const toClientOptions = (url: string, { strategy }: Reconnection): ClientOptions => ({
+  url,
+  disableOfflineQueue: true,
+  socket: { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy: strategy },
+});
 
 const patience = createDeadline(PATIENCE_MS);
 const SILENT = `Redis did not answer within ${PATIENCE_MS} ms`;

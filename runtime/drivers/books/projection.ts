@@ -9,14 +9,7 @@ import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { shareRuns } from "../../core/time/share-runs.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
-import {
-  answered,
-  createReconnection,
-  PATIENCE_MS,
-  refuseSentinel,
-  SILENCE_MS,
-  watchConnection,
-} from "../redis-client.ts";
+import { answered, createReconnection, refuseSentinel, toClientOptions, watchConnection } from "../redis-client.ts";
 import { isOfValue, isSqliteError } from "../sqlite-errors.ts";
 import { prepareTables } from "./migration.ts";
 import { TO_EMPTY } from "./schema.ts";
@@ -71,11 +64,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   const most = isGentle ? GENTLE_STEP : STEP;
   const { createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
-  const client = createClient({
-    url: redisUrl,
-    disableOfflineQueue: true,
-    socket: { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy: reconnection.strategy },
-  });
+  const client = createClient(toClientOptions(redisUrl, reconnection));
   let outage: unknown;
   client.on("error", (error: unknown) => {
     outage = error; // Callers get the errors of their own calls.

@@ -10,7 +10,7 @@ import {
   createReconnection,
   PATIENCE_MS,
   refuseSentinel,
-  SILENCE_MS,
+  toClientOptions,
   watchConnection,
 } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
@@ -95,11 +95,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   // Imported on use: loading the package takes 0.1 seconds.
   const { default: KeyvRedis, createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    socket: { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy: reconnection.strategy },
-  });
+  const client = createClient(toClientOptions(url, reconnection));
   const options = { namespace, throwOnConnectError: true, throwOnErrors: true, connectionTimeout: PATIENCE_MS };
   const redis = new KeyvRedis(client, options);
   let outage: unknown;
