@@ -21,6 +21,16 @@ const REFUND = {
   reason: "Payments on this network are paid back by hand",
 } as OpenRefund;
 
+/** A store that does not set these keys. */
+function failing(isRefused: (key: string) => boolean): ReturnType<typeof createMemoryStore> {
+  const store = createMemoryStore();
+  const set: typeof store.set = async (key, ...terms) => {
+    if (isRefused(key)) throw new Error("the disk is full");
+    return store.set(key, ...terms);
+  };
+  return { ...store, set };
+}
+
 describe("a wallet's purchase whose work has failed for good", () => {
   const store = createMemoryStore();
   const refunds = createRefundRecords(store);
@@ -173,17 +183,8 @@ describe("a wallet's list", () => {
   });
 
   it("shows a payment once that was settled later, also when its process has died before it was listed", async () => {
-    const { set, ...store } = createMemoryStore();
     let isDead = true;
-    const shop = await openShop({
-      store: {
-        ...store,
-        set: async (key, ...terms) => {
-          if (isDead && key.startsWith("bought:")) throw new Error("the process is no more");
-          return set(key, ...terms);
-        },
-      },
-    });
+    const shop = await openShop({ store: failing((key) => isDead && key.startsWith("bought:")) });
     const list = createPurchaseList(shop);
     const states = async (): Promise<string[]> =>
       (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
@@ -205,17 +206,8 @@ describe("a wallet's list", () => {
   });
 
   it("shows a payment whose place among the open ones was refused, once it is settled", async () => {
-    const { set, ...store } = createMemoryStore();
     let isRefused = true;
-    const shop = await openShop({
-      store: {
-        ...store,
-        set: async (key, ...terms) => {
-          if (isRefused && key.startsWith("open:")) throw new Error("the disk is full");
-          return set(key, ...terms);
-        },
-      },
-    });
+    const shop = await openShop({ store: failing((key) => isRefused && key.startsWith("open:")) });
     const list = createPurchaseList(shop);
     try {
       const payment = await shop.pay("/v1/roll");
