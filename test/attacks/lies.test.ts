@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createReservations } from "../../runtime/core/payments/reservations.ts";
 import { move, nonceOf } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
@@ -48,6 +49,22 @@ describe("a facilitator", () => {
       expect(shop.rail.asked.settle, "not asked to settle it again").to.equal(1);
       shop.rail.moved.set(reported, TRANSACTION);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
+    });
+
+    it("keeps a sale whose transaction it has replaced, also when another process doubts it, by a node that is behind", async () => {
+      shop = await openShop({ patience });
+      const { rail, store, clock } = shop;
+      rail.script.settle = (payment, offer) => ({ ...move(rail, payment, offer), transaction: TRANSACTION });
+      await shop.buy("/v1/roll", ROLL);
+      const kinds = () => [...(store.events?.values() ?? [])].map(({ kind }) => kind);
+      const keys = (prefix: string) => [...store.entries.keys()].filter((key) => key.startsWith(prefix));
+      await eventually(() => kinds().length === 3 && keys("open:").length === 0);
+      const other = createReservations({ store, clock, onError: () => {} });
+      await other.correctSale(keys("payment:")[0]!.slice("payment:".length), "reversal");
+      other.close();
+      await shop.restart(); // Looks at once.
+      await eventually(() => keys("open:").length === 0);
+      expect(kinds()).to.deep.equal(["sale", "reversal", "restoration", "reversal", "restoration"]);
     });
 
     it("is found out and has its rail back also when its node was away or behind for longer than answers are kept", async () => {

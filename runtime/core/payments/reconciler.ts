@@ -4,7 +4,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import { type ClaimsDeps, createClaims } from "./claims.ts";
 import type { Credits } from "./credits.ts";
-import { isDone, isOwed, type PaymentRecord, toJobPayment, UNATTENDED_MS } from "./record.ts";
+import { isDone, isOwed, isSeenPaid, type PaymentRecord, toJobPayment, UNATTENDED_MS } from "./record.ts";
 import type { Reservations } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
@@ -180,7 +180,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   /**
    * The record of a payment that needs work under its lease. A settlement that only awaits confirmation by the chain is
-   * looked up here without the lease, so that repeated calls are answered meanwhile.
+   * looked up here without the lease, so that repeated calls are answered meanwhile; so another process may still doubt it.
    * @throws Problem `upstream-failed` while the chain does not show it.
    */
   async function readUnfinished(key: string): Promise<PaymentRecord | undefined> {
@@ -191,6 +191,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       throw new Problem("upstream-failed", "The chain does not show the settlement");
     if (record && !isWaiting && !isDone(record)) return record;
     if (record?.state === "settled" && record.receipt) void claims.judge(key, record, record as Settlement);
+    if (record && isSeenPaid(record)) await reservations.correctSale(key, "restoration", record.receipt?.transaction);
     await reservations.strike(key);
     claims.forget(key);
     return undefined;

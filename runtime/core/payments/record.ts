@@ -94,6 +94,9 @@ export const isPaymentRecord = (record: unknown): record is PaymentRecord =>
 export const isOwed = ({ state, owed }: PaymentRecord): boolean =>
   state === "settled" && owed !== undefined && !owed.isPaidBack;
 
+/** Whether the chain has shown that it is paid. */
+export const isSeenPaid = ({ state, isFinal }: PaymentRecord): boolean => state === "settled" && isFinal === true;
+
 /** Whether nothing is left to be confirmed or delivered. */
 export const isDone = (record: PaymentRecord): boolean =>
   record.state !== "settling" && record.isFinal === true && !isOwed(record);
