@@ -140,31 +140,40 @@ function checkShown(said: JsonObject, beside: readonly JsonObject[]): void {
 
 const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
 
-async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise<Verdict> {
+async function judge(proof: Proof, signal: AbortSignal): Promise<Verdict> {
+  const { jws } = proof;
   let kid = "nobody";
   try {
     if (typeof jws !== "string") throw new Unchecked("it is signed by EIP-712, and only JWS is known here");
     const { kid: named = kid, alg = "" } = decodeProtectedHeader(jws);
     kid = named;
     checkKnown(kid, alg);
-    const key = await importJWK(await findKey(kid, signal), "EdDSA");
-    const { payload } = await compactVerify(jws, key, { algorithms: ["EdDSA"] });
-    const said: unknown = JSON.parse(Buffer.from(payload).toString());
-    if (!isObject(said) || isDeep(said)) throw new Error("what was signed is no JSON object, or is too deep");
-    const seller = sellerOf(kid);
-    if (!isOf(seller, said.resourceUrl))
-      throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
-    checkShown(said, beside);
-    if (call) checkCall(said, seller, call);
+    const found = await findKey(kid, signal).catch((error: unknown) => {
+      if (error instanceof Problem) checkSaid(claimedIn(jws), kid, proof); // Its host is silent: the rest can be checked.
+      throw error;
+    });
+    const { payload } = await compactVerify(jws, await importJWK(found, "EdDSA"), { algorithms: ["EdDSA"] });
+    const said = checkSaid(JSON.parse(Buffer.from(payload).toString()), kid, proof);
     return { kind: kindOf(said), valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();
-    const claimed =
-      typeof jws === "string" ? tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()) : jws;
-    const isUnread = error instanceof Problem && isOf(sellerOf(kid), field(claimed, "resourceUrl")); // Its host is silent.
-    const valid = error instanceof Unchecked || isUnread ? null : false;
-    return { kind: kindOf(claimed), valid, signed_by: kid, payload: null, error: (error as Error).message };
+    const valid = error instanceof Unchecked || error instanceof Problem ? null : false;
+    return { kind: kindOf(claimedIn(jws)), valid, signed_by: kid, payload: null, error: (error as Error).message };
   }
+}
+
+const claimedIn = (jws: Proof["jws"]): unknown =>
+  typeof jws === "string" ? tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()) : jws;
+
+/** @throws Error when it is another seller's than the signer's, or not what the file shows, or for another call. */
+function checkSaid(said: unknown, kid: string, { beside, call }: Proof): JsonObject {
+  if (!isObject(said) || isDeep(said)) throw new Error("what was signed is no JSON object, or is too deep");
+  const seller = sellerOf(kid);
+  if (!isOf(seller, said.resourceUrl))
+    throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
+  checkShown(said, beside);
+  if (call) checkCall(said, seller, call);
+  return said;
 }
 
 /** @throws Unchecked for other algorithms of signatures (RFC 7518 and 8812) and other identities that the extension allows. */

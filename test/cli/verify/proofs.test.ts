@@ -135,9 +135,10 @@ describe("what a sandbox signs", () => {
     }
     for (const host of ["[::1]:9", "127.0.0.2:9"]) {
       const head = change({ alg: "EdDSA", kid: `did:web:${encodeURIComponent(host)}#key` });
-      const { out } = await verify({ format: "jws", signature: `${head}.${body}.${sign}` });
+      const own = change({ ...said, resourceUrl: `http://${host}/v1/roll` });
+      const { out } = await verify({ format: "jws", signature: `${head}.${own}.${sign}` });
       expect(out, "no https on this machine")
-        .to.match(/^NOT VALID: http:/)
+        .to.match(/^CANNOT BE CHECKED: http:/)
         .and.include(`//${host} does not answer`);
     }
   });

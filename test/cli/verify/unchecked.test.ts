@@ -80,6 +80,12 @@ describe("signatures that payphone verify cannot check", () => {
     const own = await verify(jws(head, `${origin}/v1/roll`));
     expect(own).to.deep.equal({ code: 6, out: `CANNOT BE CHECKED: ${origin}/.well-known/did.json answers 503` });
     expect((await verify(jws(head))).code, "for shop.example").to.equal(1);
+    const receipt = jws(head, `${origin}/v1/roll`);
+    const request = { method: "POST", url: URL_OF };
+    expect(await verify({ request, receipt }), "not the host that was called").to.deep.equal({
+      code: 1,
+      out: `NOT VALID: ${URL_OF} was called, and ${host} has signed`,
+    });
     await closeServer(server);
     const { code, out } = await verify(jws(head, `${origin}/v1/roll`));
     expect(code, out).to.equal(6);
