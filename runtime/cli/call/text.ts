@@ -59,7 +59,7 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
 export function toPayingText(note: PaymentNote, payTo: string, isOwnName: boolean): string {
   const { amount, symbol, title, payer, wallet, identifier } = note;
   const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
-  const again = isOwnName ? "; what was bought under this name with this wallet is not charged again" : "";
+  const again = isOwnName ? "; a seller that keeps names does not charge it again with this wallet" : "";
   const name = identifier === undefined ? "" : `, as ${identifier}${again}`;
   return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${name}`;
 }

@@ -63,7 +63,7 @@ export function addCallCommand(program: Command): void {
     )
     .option(
       "--id <identifier>",
-      "your own name for this purchase: a call with the same name and the same wallet is not charged again",
+      "your own name for this purchase: a seller that keeps names does not charge the same name and wallet again",
       toIdentifier,
     )
     .addOption(railsOption("that are paid on"))

@@ -38,7 +38,7 @@ describe("the identifier of a call", () => {
   it("is the buyer's own where one is given", async () => {
     const { err } = await run({ url: seller.url, identifier: ID });
     expect(ids()).to.deep.equal([ID]);
-    expect(err).to.include(`as ${ID}; what was bought under this name with this wallet is not charged again`);
+    expect(err).to.include(`as ${ID}; a seller that keeps names does not charge it again with this wallet`);
   });
 
   it("finds what was paid on another network, whose receipt is no payment of now and no transaction here", async () => {
