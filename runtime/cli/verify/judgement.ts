@@ -1,0 +1,95 @@
+import { compactVerify, decodeProtectedHeader, importJWK } from "jose";
+import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../../core/account.ts";
+import { isDeep, isObject, type JsonObject, tryParseJson } from "../../core/json.ts";
+import { isLocalUrl } from "../../core/set/site.ts";
+import type { KnownCall, Proof } from "./proofs.ts";
+import { findKey, isUrlOf, type Seller, sellerOf, Unchecked } from "./signer.ts";
+
+/** The result for one signed offer or receipt. */
+export interface Judgement {
+  /** By its content, also where the signature is not valid. */
+  readonly kind: "offer" | "receipt";
+  /** Null when the signature cannot be checked, by this version or now: it proves nothing, nor does it disprove anything. */
+  readonly valid: boolean | null;
+  /** The signing key, as a DID URL. */
+  readonly signed_by: string;
+  /** The signed data; null when the signature is not valid. */
+  readonly payload: JsonObject | null;
+  readonly error?: string;
+}
+
+/** Checks one signature, and what it signs. Whatever is wrong becomes the result's error. @throws the signal's reason. */
+export async function judge(proof: Proof, signal: AbortSignal): Promise<Judgement> {
+  const { jws } = proof;
+  let kid = "nobody";
+  try {
+    if (typeof jws !== "string") throw new Unchecked("it is signed by EIP-712, and only JWS is known here");
+    const { kid: named = kid, alg = "" } = decodeProtectedHeader(jws);
+    kid = named;
+    checkKnown(kid, alg);
+    const found = await findKey(kid, signal).catch((error: unknown) => {
+      if (error instanceof Problem) checkSaid(claimedIn(jws), kid, proof); // Its host is silent: the rest can be checked.
+      throw error;
+    });
+    const { payload } = await compactVerify(jws, await importJWK(found, "EdDSA"), { algorithms: ["EdDSA"] });
+    const said = checkSaid(JSON.parse(Buffer.from(payload).toString()), kid, proof);
+    return { kind: kindOf(said), valid: true, signed_by: kid, payload: said };
+  } catch (error) {
+    signal.throwIfAborted();
+    const valid = error instanceof Unchecked || error instanceof Problem ? null : false;
+    return { kind: kindOf(claimedIn(jws)), valid, signed_by: kid, payload: null, error: (error as Error).message };
+  }
+}
+
+const claimedIn = (jws: Proof["jws"]): unknown =>
+  typeof jws === "string" ? tryParseJson(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()) : jws;
+
+const kindOf = (said: unknown): Judgement["kind"] => (isObject(said) && "amount" in said ? "offer" : "receipt");
+
+/** @throws Unchecked for other algorithms of signatures (RFC 7518 and 8812) and other identities that the extension allows. */
+function checkKnown(kid: string, alg: string): void {
+  if (/^(?:ES|RS|PS)\d/.test(alg)) throw new Unchecked(`it is signed by ${alg}, and only EdDSA is known here`);
+  const [did] = /^did:(?!web:)[a-z\d]+/.exec(kid) ?? [];
+  if (did !== undefined) throw new Unchecked(`the key is named by ${did}, and only did:web is known here`);
+}
+
+/** @throws Error when it is another seller's than the signer's, or not what the file shows, or for another call. */
+function checkSaid(said: unknown, kid: string, { beside, call }: Proof): JsonObject {
+  if (!isObject(said) || isDeep(said)) throw new Error("what was signed is no JSON object, or is too deep");
+  const seller = sellerOf(kid);
+  if (!isUrlOf(seller, said.resourceUrl))
+    throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
+  checkShown(said, beside);
+  if (call) checkCall(said, seller, call);
+  return said;
+}
+
+/** The signed data that challenges and receipts also hold unsigned. */
+const SHOWN = ["scheme", "network", "asset", "payTo", "amount", "payer", "transaction", "resourceUrl"] as const;
+
+/** @throws Error when a document shows other terms than those that were signed, or a term is no plain value. */
+function checkShown(said: JsonObject, beside: readonly JsonObject[]): void {
+  const odd = [...SHOWN, "validUntil", "issuedAt"].find((name) => said[name] instanceof Object);
+  if (odd) throw new Error(`${odd}, which was signed, is no plain value`);
+  const differing = beside.map((shown) =>
+    SHOWN.find(
+      (name) => said[name] && shown[name] !== undefined && toComparable(said[name]) !== toComparable(shown[name]),
+    ),
+  );
+  const [first] = differing;
+  if (differing.length === 0) throw new Error("what was signed is not offered in the file");
+  if (first === undefined || differing.includes(undefined)) return;
+  const why = `${first} is ${beside[0]?.[first]} in the file, and ${said[first]} was signed`;
+  throw new Error(differing.length === 1 ? why : `no offer in the file has the terms that were signed: ${why}`);
+}
+
+const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
+
+/** @throws Error when another seller than the one that was called has signed, or for another payer. */
+function checkCall(said: JsonObject, seller: Seller, { url, payer }: KnownCall): void {
+  // On this machine a shop has another address than its public one.
+  if (!(URL.canParse(url) && isLocalUrl(url)) && !isUrlOf(seller, url))
+    throw new Error(`${url} was called, and ${seller.host}${seller.path} has signed`);
+  if (payer !== undefined) checkShown({ payer: said.payer }, [{ payer }]);
+}
