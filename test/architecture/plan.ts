@@ -107,6 +107,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/cli/serve": ["admin", "change"],
   "runtime/cli/set": ["plugins"],
   "runtime/cli/import": ["mcp", "openapi", "shop"],
+  "runtime/cli/import/openapi": ["schema"],
   "plugins/calldata": ["calls", "directories", "abi"],
   "plugins/datetime": ["phrase", "machine", "zones"],
   "plugins/ledger": ["report", "chain"],

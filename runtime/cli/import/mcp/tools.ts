@@ -24,7 +24,7 @@ import {
 } from "../names.ts";
 import { createPointers } from "../openapi/pointers.ts";
 import { withWholeTexts } from "../openapi/read-text.ts";
-import { createSchemaBook, type SchemaBook } from "../openapi/schema-book.ts";
+import { createSchemaBook, type SchemaBook } from "../openapi/schema/book.ts";
 import { toBodyBytes } from "../openapi/service.ts";
 
 export interface ToolsImport {

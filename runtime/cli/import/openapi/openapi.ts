@@ -18,7 +18,7 @@ import { readParameters } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import type { ReadDocument } from "./read-document.ts";
 import { readRequestBody } from "./request-body.ts";
-import { createSchemaBook, type SchemaBook } from "./schema-book.ts";
+import { createSchemaBook, type SchemaBook } from "./schema/book.ts";
 import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
 import { credentialFields, failureFields, isUntold, mayBeBase64 } from "./telling-fields.ts";
 import { readUpstreams, type UpstreamBook } from "./upstreams.ts";

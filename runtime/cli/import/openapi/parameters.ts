@@ -6,7 +6,7 @@ import { examplesOf } from "./examples.ts";
 import type { Operation } from "./operations.ts";
 import { toContentText, toListText } from "./parameter-text.ts";
 import type { Pointers } from "./pointers.ts";
-import { orDigits } from "./schema-words.ts";
+import { orDigits } from "./schema/words.ts";
 import { isListAlone, kindOf, type Parameter, toBare, toNeededList, toWritten, type Written } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */

@@ -6,7 +6,7 @@ import type { OperationAnswer } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import type { Field, RequestParts } from "./parameters.ts";
 import type { RequestBody } from "./request-body.ts";
-import type { SchemaBook } from "./schema-book.ts";
+import type { SchemaBook } from "./schema/book.ts";
 
 export interface OperationParts {
   readonly operation: Operation;

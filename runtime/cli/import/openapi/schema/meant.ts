@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../../core/json.ts";
 
 /** A schema as its document means it, where nothing, or no null, fits it by the letter. */
 export const asMeant = (schema: JsonObject): JsonObject =>

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
-import { explainPattern } from "../../../core/schema/pattern.ts";
+import { isObject, type JsonObject } from "../../../../core/json.ts";
+import { explainPattern } from "../../../../core/schema/pattern.ts";
 import { BRANCHES, fitBranches } from "./fit-branches.ts";
-import { asMeant } from "./meant-schema.ts";
-import { isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
+import { asMeant } from "./meant.ts";
+import { isLong, readEnum, readTypes, readWords, type WireSide } from "./words.ts";
 
 export interface SchemaTerms {
   readonly side: WireSide;

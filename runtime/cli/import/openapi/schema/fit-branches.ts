@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/json.ts";
+import { isObject } from "../../../../core/json.ts";
 
 type Converted = Record<string, unknown>;
 

@@ -1,11 +1,11 @@
-import { escapeStep, isObject, type JsonObject } from "../../../core/json.ts";
-import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
-import { Refused } from "../imported.ts";
-import { createNames, toSchemaName } from "../names.ts";
-import { convertSchema, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
+import { escapeStep, isObject, type JsonObject } from "../../../../core/json.ts";
+import { mapSubschemas, subschemas } from "../../../../core/schema/subschemas.ts";
+import { Refused } from "../../imported.ts";
+import { createNames, toSchemaName } from "../../names.ts";
+import { type Pointers, tryDecode } from "../pointers.ts";
+import { convertSchema, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert.ts";
 import { fitBranches } from "./fit-branches.ts";
-import { type Pointers, tryDecode } from "./pointers.ts";
-import type { WireSide } from "./schema-words.ts";
+import type { WireSide } from "./words.ts";
 
 /** The schemas of one document, each converted on first use. */
 export interface SchemaBook {

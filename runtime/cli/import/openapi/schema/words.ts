@@ -1,5 +1,5 @@
-import { hasExactIntegers, isObject, type JsonObject } from "../../../core/json.ts";
-import { explainPattern } from "../../../core/schema/pattern.ts";
+import { hasExactIntegers, isObject, type JsonObject } from "../../../../core/json.ts";
+import { explainPattern } from "../../../../core/schema/pattern.ts";
 
 /** Whether a schema describes a request or an answer. */
 export type WireSide = "input" | "output";
