@@ -1,15 +1,16 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { BodyEncoding } from "../../../core/proxy/plan.ts";
 import { Refused } from "../imported.ts";
-import { createNames, toFieldName } from "../names.ts";
+import { createNames } from "../names.ts";
 import { isJsonType, isPlainJson } from "./answers.ts";
 import { examplesOf, jsonExamplesOf } from "./examples.ts";
-import { isPlainForm, neededLists, toFlat, toNeeded, withFields } from "./form-fields.ts";
+import { BYTES, HELLO } from "./files.ts";
+import { type BodyForm, isWrittenOtherwise, readForm } from "./form.ts";
+import { isPlainForm, neededLists, toFlat, withFields } from "./form-fields.ts";
 import type { Operation } from "./operations.ts";
-import { toFormText } from "./parameter-text.ts";
 import type { Field } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
-import { isDeepObject, kindOf } from "./styles.ts";
+import { kindOf } from "./styles.ts";
 
 export interface RequestBody {
   /** The whole body as one value. */
@@ -24,15 +25,6 @@ export interface RequestBody {
   readonly form?: BodyForm;
   readonly description?: string;
   readonly examples: readonly unknown[];
-}
-
-/** A form with files or with mappings. */
-export interface BodyForm {
-  readonly fields: readonly Field[];
-  /** The input's field names by the form's, where they differ: `name[*]` for a mapping whose fields are sent one by one. */
-  readonly body: "input" | Readonly<Record<string, string>>;
-  /** The fields of the form that are files. */
-  readonly files: readonly string[];
 }
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
@@ -60,23 +52,12 @@ export function readRequestBody(
 ): RequestBody | undefined {
   const body = pointers.object(requestBody);
   const content = pointers.object(body.content);
-  const given = Object.keys(content);
-  if (given.length === 0) return undefined;
+  if (Object.keys(content).length === 0) return undefined;
   if (method === "GET") {
     if (body.required === true) throw new Refused("it is a GET that needs a body, which no GET is sent with");
     return undefined;
   }
-  // Azure's documents offer a form without fields beside the bytes alone.
-  const isBare = (one: string): boolean => FILES_TYPE.test(one) && hasNoFields(pointers.object(content[one]), pointers);
-  const types = given.every(isBare) ? given : given.filter((one) => !isBare(one));
-  const isBytes = (one: string): boolean =>
-    one.includes("*") && pointers.tryObject(pointers.object(content[one]).schema).format === "binary";
-  const [encoding, isIt] = KINDS.find(([, fits]) => types.some((one) => fits(one) && !isBytes(one))) ?? BYTES_KIND;
-  const fitting = types.filter((one) => isIt(one) && (encoding === "bytes" || !isBytes(one)));
-  // A JSON Patch is a list (RFC 6902): what is described as a mapping, is meant in one of the other types.
-  const isMisnamed = (one: string): boolean =>
-    /\bjson-patch\+json\b/i.test(one) && kindOf(pointers.object(content[one]).schema ?? {}, pointers) === "object";
-  const type = fitting.find((one) => !isMisnamed(one)) ?? fitting[0] ?? "";
+  const { encoding, type } = chooseType(content, pointers);
   const media = pointers.object(content[type]);
   const schema = pointers.tryObject(media.schema);
   const shared = {
@@ -113,6 +94,25 @@ export function readRequestBody(
   };
 }
 
+/** The simplest encoding of a body, and its first type of that encoding. */
+function chooseType(
+  content: JsonObject,
+  pointers: Pointers,
+): { readonly encoding: BodyEncoding; readonly type: string } {
+  const given = Object.keys(content);
+  // Azure's documents offer a form without fields beside the bytes alone.
+  const isBare = (one: string): boolean => FILES_TYPE.test(one) && hasNoFields(pointers.object(content[one]), pointers);
+  const types = given.every(isBare) ? given : given.filter((one) => !isBare(one));
+  const isBytes = (one: string): boolean =>
+    one.includes("*") && pointers.tryObject(pointers.object(content[one]).schema).format === "binary";
+  const [encoding, isIt] = KINDS.find(([, fits]) => types.some((one) => fits(one) && !isBytes(one))) ?? BYTES_KIND;
+  const fitting = types.filter((one) => isIt(one) && (encoding === "bytes" || !isBytes(one)));
+  // A JSON Patch is a list (RFC 6902): what is described as a mapping, is meant in one of the other types.
+  const isMisnamed = (one: string): boolean =>
+    /\bjson-patch\+json\b/i.test(one) && kindOf(pointers.object(content[one]).schema ?? {}, pointers) === "object";
+  return { encoding, type: fitting.find((one) => !isMisnamed(one)) ?? fitting[0] ?? "" };
+}
+
 const hasNoFields = (media: JsonObject, pointers: Pointers): boolean =>
   Object.keys(toFlat(media.schema, pointers).properties).length === 0;
 
@@ -138,109 +138,3 @@ function toBytesType(type: string, taken: readonly string[]): Pick<RequestBody, 
 
 /** Whether the body has required fields. It is then treated as required, because documents often forget to say so. */
 const hasNeededFields = ({ required }: JsonObject): boolean => Array.isArray(required) && required.length > 0;
-
-/** Larger files do not fit into a call. */
-const MOST_BASE64 = 1_000_000;
-const HELLO = Buffer.from("Hello").toString("base64");
-const HELLO_FILE = { data: HELLO, name: "hello.txt", media: "text/plain" };
-const BYTES = {
-  type: "string",
-  contentEncoding: "base64",
-  maxLength: MOST_BASE64,
-  description: "The file, in base64.",
-  examples: [HELLO],
-};
-
-/** Whether a form has a field that is neither repeated for each item of a list nor JSON. */
-function isWrittenOtherwise(media: JsonObject, pointers: Pointers): boolean {
-  const { properties } = toFlat(media.schema, pointers);
-  return Object.entries(pointers.tryObject(media.encoding)).some(
-    ([name, own]) => isDeepObject(own) || toFormText(own, properties[name], { pointers, examples: [] }),
-  );
-}
-
-interface FormTerms {
-  /** Names of the input's other fields. */
-  readonly taken: readonly string[];
-  readonly hasFiles: boolean;
-}
-
-/** The parts of a form, those of its `allOf` included (OpenAPI 3.1, section 4.8.14.3). */
-function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: FormTerms): BodyForm {
-  const { properties, required } = toFlat(media.schema, pointers);
-  const encodings = isObject(media.encoding) ? media.encoding : {};
-  const claim = createNames(taken);
-  const parts = Object.entries(properties).filter(([, part]) => pointers.tryObject(part).readOnly !== true);
-  if (parts.length === 0) throw new Refused("its form names no fields");
-  const files = hasFiles ? parts.filter(([name, part]) => isFile(part, { encoding: encodings[name], pointers })) : [];
-  const wholes = examplesOf(media, pointers.tryObject(media.schema), pointers).filter(isObject);
-  const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
-  const named = parts.map(([wireName, part]) => {
-    const terms: PartTerms = { encoding: encodings[wireName], pointers };
-    const given = wholes.flatMap((whole) => (Object.hasOwn(whole, wireName) ? [whole[wireName]] : []));
-    const isOwnFile = files.some(([name]) => name === wireName);
-    const isRequired = required.includes(wireName);
-    const sent = isRequired ? toNeeded(part, pointers) : part;
-    const value = isOwnFile ? toFilePart(pointers.tryObject(sent), most) : toValuePart(sent, given, terms);
-    const field: Field = { name: claim(toFieldName(wireName), "_"), isRequired, ...value };
-    const isSpread = !isOwnFile && isDeepObject(terms.encoding) && /^(?:|object|array)$/.test(kindOf(part, pointers));
-    return { key: isSpread ? `${wireName}[*]` : wireName, field };
-  });
-  const isPlain = named.every(({ key, field }) => key === field.name);
-  return {
-    fields: named.map(({ field }) => field),
-    body: isPlain ? "input" : Object.fromEntries(named.map(({ key, field }) => [key, `{${field.name}}`])),
-    files: files.map(([name]) => name),
-  };
-}
-
-const toFilePart = (own: JsonObject, most: number): Pick<Field, "schema" | "examples"> => ({
-  schema: toFileSchema(own, most),
-  examples: [own.type === "array" ? [HELLO_FILE] : HELLO_FILE],
-});
-
-/** @param given the values of the part in examples of the whole form */
-function toValuePart(
-  part: unknown,
-  given: readonly unknown[],
-  { encoding, pointers }: PartTerms,
-): Pick<Field, "schema" | "examples"> {
-  const own = pointers.tryObject(part);
-  const text = toFormText(encoding, part, { pointers, examples: given });
-  if (!text) return { schema: part, examples: [...given, ...examplesOf({}, own, pointers)] };
-  const description = [own.description, text.note].filter((one) => typeof one === "string").join(" ");
-  return { schema: { type: "string", description }, examples: text.examples };
-}
-
-interface PartTerms {
-  /** The form's `encoding` of the part. */
-  readonly encoding: unknown;
-  readonly pointers: Pointers;
-}
-
-function isFile(part: unknown, { encoding, pointers }: PartTerms): boolean {
-  const schema = pointers.tryObject(part);
-  if (schema.type === "array") return isFile(schema.items, { encoding, pointers });
-  const { type, format, contentMediaType, contentEncoding } = schema;
-  if (type !== undefined && type !== "string" && type !== "file") return false;
-  const { contentType = contentMediaType } = isObject(encoding) ? encoding : {};
-  const isOther = typeof contentType === "string" && !/^text\/|json|urlencoded/i.test(contentType);
-  const isEncoded = /^(?:binary|base64)$/.test(String(contentEncoding));
-  return type === "file" || /^(?:binary|byte)$/.test(String(format)) || isEncoded || isOther;
-}
-
-function toFileSchema({ type, description, maxItems, minItems }: JsonObject, most: number): JsonObject {
-  const said = typeof description === "string" && description.trim() !== "" ? description.trim() : "A file.";
-  const file = {
-    type: "object",
-    description: said,
-    properties: {
-      data: { ...BYTES, maxLength: most },
-      name: { type: "string", maxLength: 200, description: 'Its name, such as "report.pdf".' },
-      media: { type: "string", maxLength: 100, description: 'Its media type, such as "application/pdf".' },
-    },
-    required: ["data"],
-    examples: [HELLO_FILE],
-  };
-  return type === "array" ? { type, items: file, minItems, maxItems, description: said } : file;
-}
