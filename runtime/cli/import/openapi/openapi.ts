@@ -12,7 +12,8 @@ import {
   type UpstreamEntry,
 } from "../imported.ts";
 import { createNames, noteOf, toClashNotes, toCutNote, toServiceId, toSharedNotes } from "../names.ts";
-import { onlyRedirects, readResponse } from "./answers.ts";
+import { readResponse } from "./answers.ts";
+import { toServiceNotes } from "./notes.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
@@ -20,7 +21,6 @@ import type { ReadDocument } from "./read-document.ts";
 import { readRequestBody } from "./request-body.ts";
 import { createSchemaBook, type SchemaBook } from "./schema/book.ts";
 import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
-import { credentialFields, failureFields, isUntold, mayBeBase64 } from "./telling-fields.ts";
 import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
 
 export interface OpenApiImport {
@@ -75,21 +75,21 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     refused,
     offered: [...ids.values()],
     notesOn(sold) {
-      const all = draftsOf(sold);
+      const all = draftsOf(sold).map(({ parts }) => parts);
       return [
         ...upstreams.notes,
         ...noteOf(
-          all.filter(({ parts }) => upstreams.asksForOthers(parts.operation.security)).map(({ parts }) => parts.id),
+          all.filter(({ operation }) => upstreams.asksForOthers(operation.security)).map(({ id }) => id),
           (ids) =>
             `the API asks for other credentials than those that are sent: ${ids}; where these can be sent, import such operations alone, with an --upstream of their own`,
         ),
         ...toClashNotes(
           upstream,
           ids,
-          all.map(({ parts }) => parts.operation),
+          all.map(({ operation }) => operation),
         ),
-        ...toCutNote(all.map(({ parts }) => [parts.id, parts.operation.description])),
-        ...toNotes(all, pointers),
+        ...toCutNote(all.map(({ id, operation }) => [id, operation.description])),
+        ...toServiceNotes(all, pointers),
         // Documents are often wrong about their answers, and what does not fit is not sold.
         ...noteOf(
           [...misfits].filter(([id]) => sold.has(id)).map(([id, why]) => `${id} (${why})`),
@@ -98,9 +98,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
         ),
         // Last, since there may be hundreds.
         ...toSharedNotes(
-          all.flatMap(({ parts: { operation, request } }) =>
-            request.notes.map((note) => [operation.name, note] as const),
-          ),
+          all.flatMap(({ operation, request }) => request.notes.map((note) => [operation.name, note] as const)),
         ),
       ];
     },
@@ -174,62 +172,4 @@ function toOutputs({ answer }: OperationParts, { proxy }: JsonObject): readonly 
   if (answer.body.kind !== "json") return [];
   const wrap = (proxy as { answer?: { wrap?: string } }).answer?.wrap;
   return wrap === undefined ? answer.body.examples : answer.body.examples.map((value) => ({ [wrap]: value }));
-}
-
-/** Notes about what buyers of these services may meet. */
-function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
-  const idsOf = (isMeant: (parts: OperationParts) => boolean): string[] =>
-    drafts.flatMap(({ parts }) => (isMeant(parts) ? [parts.id] : []));
-  // Only calls that may change something: their effect stays, although nobody pays for it.
-  const unsold = drafts.flatMap(({ parts: { id, operation, answer } }) =>
-    operation.method !== "GET" && answer.unsold ? [`${id} (${answer.unsold.join(", ")})`] : [],
-  );
-  const asking = drafts.flatMap(({ parts: { id, body } }) => {
-    const fields = credentialFields(body, pointers);
-    return fields.length > 0 ? [`${id} (${fields.join(", ")})`] : [];
-  });
-  const failing = drafts.flatMap(({ parts }) => {
-    const fields = failureFields(parts.answer, pointers);
-    return fields.length > 0 ? [`${parts.id} (${fields.join(", ")})`] : [];
-  });
-  return [
-    ...noteOf(
-      idsOf(({ operation, price }) => operation.method === "POST" && price !== undefined),
-      (ids) =>
-        `POST may leave traces, so it is paid first: ${ids}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
-    ),
-    ...noteOf(
-      idsOf(({ answer }) => isUntold(answer, pointers)),
-      (ids) => `the document does not say what these answer, and any answer is sold; say it under output: ${ids}`,
-    ),
-    ...noteOf(
-      idsOf(({ operation, body }) => mayBeBase64(operation, body, pointers)),
-      (ids) => `the bytes of a file are sent: ${ids}; where the API takes its base64 instead, say "encoding: text"`,
-    ),
-    ...noteOf(
-      idsOf(({ answer }) => answer.mayStream === true),
-      (ids) =>
-        `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${ids}`,
-    ),
-    ...noteOf(
-      idsOf(({ operation }) => onlyRedirects(operation)),
-      (ids) =>
-        `the document describes no answers but redirects, which are followed only for a GET and within the API's own address, so that other calls fail: ${ids}`,
-    ),
-    ...noteOf(
-      unsold,
-      (ids) =>
-        `good answers of another form than the one that is sold are not charged, although the API has done its work: ${ids}`,
-    ),
-    ...noteOf(
-      asking,
-      (ids) =>
-        `buyers are asked for what may be your credential: ${ids}; where the API takes it in a header or the query, name it there under the upstream's key, and take the field out of the input`,
-    ),
-    ...noteOf(
-      failing,
-      (ids) =>
-        `answers may report a failure with a good status, and are charged: ${ids}; where they do, say so under answer ("failed: /success == false")`,
-    ),
-  ];
 }
