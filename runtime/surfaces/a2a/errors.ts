@@ -77,10 +77,30 @@ export function toTaskRefusal(thrown: unknown, requestId: string): A2aRefusal {
   };
 }
 
-/** What an error says besides its message, in 1.0's form: a list of typed objects (section 9.5). */
-export const toDetails = (data: unknown): readonly object[] => [{ "@type": STRUCT, value: data }];
-/** ProtoJSON's name for any JSON object. */
-const STRUCT = "type.googleapis.com/google.protobuf.Struct";
+/**
+ * What an error says besides its message, in 1.0's form: a list of typed objects (section 9.5). The first one names an error
+ * of A2A's own.
+ */
+export function toDetails({ code, data }: RpcError): readonly object[] {
+  const reason = REASONS.get(code);
+  return [
+    ...(reason === undefined ? [] : [{ "@type": `${TYPES}/google.rpc.ErrorInfo`, reason, domain: "a2a-protocol.org" }]),
+    ...(data === undefined ? [] : [{ "@type": `${TYPES}/google.protobuf.Struct`, value: data }]), // ProtoJSON's name for any JSON object.
+  ];
+}
+
+const TYPES = "type.googleapis.com";
+
+/** The names of A2A's own errors: those of 1.0, section 5.4, without "Error". */
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [A2A_CODES.taskNotFound, "TASK_NOT_FOUND"],
+  [A2A_CODES.taskNotCancelable, "TASK_NOT_CANCELABLE"],
+  [A2A_CODES.pushNotSupported, "PUSH_NOTIFICATION_NOT_SUPPORTED"],
+  [A2A_CODES.unsupportedOperation, "UNSUPPORTED_OPERATION"],
+  [A2A_CODES.contentTypeNotSupported, "CONTENT_TYPE_NOT_SUPPORTED"],
+  [A2A_CODES.extendedCardNotConfigured, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"],
+  [A2A_CODES.versionNotSupported, "VERSION_NOT_SUPPORTED"],
+]);
 
 /** Problems that also set the HTTP status; all other errors have status 200. */
 const HTTP_FAULTS: readonly ProblemCode[] = ["rate-limited", "payload-too-large", "unsupported-media-type"];

@@ -147,9 +147,9 @@ function toReply(received: Received | undefined, answer: MethodAnswer, { headers
     };
   }
   const { status = 200, retryAfter, problem } = answer;
-  const { data, ...plain } = answer.error;
   const isTyped = findMethod(methodOf(received))?.dialect === "1.0";
-  const error = { ...plain, ...(data !== undefined && { data: isTyped ? toDetails(data) : data }) };
+  const details = isTyped ? toDetails(answer.error) : [];
+  const error = details.length > 0 ? { ...answer.error, data: details } : answer.error;
   return {
     status,
     headers: { ...fixed, ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }) },

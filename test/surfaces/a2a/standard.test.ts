@@ -51,6 +51,20 @@ describe("the standard methods of A2A", () => {
       expect([canceled.id, canceled.status.state]).to.deep.equal([other.id, "TASK_STATE_CANCELED"]);
     });
 
+    it("name A2A's own errors in their data, as no error of 0.3 or of JSON-RPC does", async () => {
+      const domain = "a2a-protocol.org";
+      for (const [method, reason] of [
+        ["GetTask", "TASK_NOT_FOUND"],
+        ["SubscribeToTask", "UNSUPPORTED_OPERATION"],
+        ["GetTaskPushNotificationConfig", "PUSH_NOTIFICATION_NOT_SUPPORTED"],
+      ] as const) {
+        const { error } = await door.call(method, { id: "no-task" });
+        expect(error.data).to.deep.equal([{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain }]);
+      }
+      expect((await door.call("GetTask", {})).error).not.to.have.property("data");
+      expect((await door.call("tasks/get", { id: "no-task" })).error).not.to.have.property("data");
+    });
+
     it("show the tasks of the other dialect", async () => {
       const { result } = await send([{ kind: "data", data: { skill: "free", input: INPUT } }]);
       const { result: task } = await door.call("GetTask", { id: result.id });
