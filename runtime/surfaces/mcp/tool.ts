@@ -5,6 +5,7 @@ import { toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
 import { toCost } from "../rpc/cost.ts";
 import { withSingleTypes } from "../schema/any-of.ts";
+import { withAllFields } from "../schema/joined.ts";
 import { toOutline } from "../schema/lean.ts";
 import type { InlineSchema } from "../schema/self-contained.ts";
 import { knows, type McpVersion } from "./versions.ts";
@@ -29,7 +30,7 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
     name: id,
     ...(knows(version, "structure") && { title }),
     description: toDescription(service, payable),
-    inputSchema: withObjects(withSingleTypes(inline(input.document))),
+    inputSchema: withObjects(withSingleTypes(withAllFields(inline(input.document)))),
     ...(knows(version, "structure") &&
       !answersFile && {
         // Clients may validate every `structuredContent` against this schema, a challenge included. openapi.json has

@@ -176,6 +176,19 @@ describe("the MCP tools", () => {
       expect(inputSchema.properties, "as clients read it").to.deep.equal({ any: {}, none: { not: {} } });
   });
 
+  it("have all fields at the root of their input, and no parts, for which model providers refuse every tool", async () => {
+    const [a, b] = [{ properties: { a: { type: "string" } }, required: ["a"] }, { properties: { b: true } }];
+    const schema = createCompiler(new Map())({ type: "object", allOf: [a], oneOf: [b, { required: ["b"] }] });
+    const services = stall.parts.services.map((service) => ({ ...service, input: schema }));
+    const tools = createServiceTools({ ...stall.parts, services, endpoint: "https://payphone.test/mcp" });
+    const [tool] = tools.list("2025-11-25") as readonly Loose[];
+    expect(tool?.inputSchema).to.deep.equal({
+      type: "object",
+      properties: { a: { type: "string" }, b: {} },
+      required: ["a"],
+    });
+  });
+
   it("promise the output or the challenge, since some clients hold both to the promise", async () => {
     const { outputSchema } = await roll();
     expect(outputSchema.type).to.equal("object");

@@ -7,6 +7,7 @@ import { amountOn, toDecimal } from "../../../core/set/price.ts";
 import { OTHER } from "../../openapi/operations.ts";
 import { isKept, KEPT, toQuota } from "../../rpc/cost.ts";
 import { type DescribedField, toFields } from "../../schema/fields.ts";
+import { toShown } from "../../schema/joined.ts";
 import { createSchemaInliner } from "../../schema/self-contained.ts";
 import { toCode } from "../highlight.ts";
 import { type Html, html, toDataBlock, toProse } from "../html.ts";
@@ -26,7 +27,7 @@ export function toServicePages(options: DocsOptions): ReadonlyMap<string, Html> 
   const facts = toDataBlock(toFacts(site, options.isSandbox));
   return new Map(
     services.map((service) => {
-      const [takes = {}, gives = {}] = [service.input, service.output].map(({ document }) => inline(document));
+      const [takes = {}, gives = {}] = [service.input, service.output].map(({ document }) => toShown(inline(document)));
       return [toPageAddress(service.manifest.id), toServicePage(service, { ...options, takes, gives, facts })];
     }),
   );

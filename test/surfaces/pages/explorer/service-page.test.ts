@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createCompiler } from "../../../../runtime/core/schema/validator.ts";
 import type { Service } from "../../../../runtime/core/service.ts";
 import type { Manifest } from "../../../../runtime/core/set/manifest.ts";
 import { toServicePages } from "../../../../runtime/surfaces/pages/docs/service-page.ts";
@@ -52,6 +53,21 @@ describe("the page of a service", () => {
       const [, facts = ""] = /id="_site">(.*?)<\/script>/.exec(markup) ?? [];
       expect(JSON.parse(facts)).to.include({ sandbox: false, test: testnet });
     }
+  });
+
+  it("has a field in its form, and a row in its table, for each field that stands in a part of the schema", async () => {
+    const { set, service } = await showSet(ROOT);
+    const zip = { allOf: [{ type: "string", pattern: "^[0-9]{5}$" }] };
+    const schema = { type: "object", allOf: [{ properties: { zip }, required: ["zip"] }, { properties: { n: true } }] };
+    const [given, input] = [service("roll"), createCompiler(new Map())(schema)];
+    const services = [{ ...given, input, output: input }];
+    const { site, schemas } = set;
+    const pages = toServicePages({ services, site, schemas, baseUrl: BASE_URL, isSandbox: true });
+    const { markup = "" } = pages.get("/docs/roll") ?? {};
+    expect(markup)
+      .to.match(/data-field="zip" data-type="string" data-required/)
+      .and.to.include('data-field="n"');
+    expect(markup.match(/<code>zip<\/code>/g), "the form, Takes and Gives").to.have.length(3);
   });
 
   it("says where each form takes its fields", async () => {

@@ -1,0 +1,62 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect } from "chai";
+import { toFields } from "../../../runtime/surfaces/schema/fields.ts";
+import { toShown, withAllFields } from "../../../runtime/surfaces/schema/joined.ts";
+
+const text = { type: "string" };
+const BASE = { type: "object", properties: { id: text, note: text }, required: ["id"] };
+
+describe("a schema in parts", () => {
+  it("has the fields of all of them at its root, and no part", () => {
+    const more = { properties: { note: { maxLength: 5 }, zip: text }, required: ["zip"] };
+    const schema = { type: "object", properties: { own: text }, allOf: [BASE, { allOf: [more] }, true] };
+    expect(withAllFields(schema)).to.deep.equal({
+      type: "object",
+      properties: { own: text, id: text, note: { allOf: [text, { maxLength: 5 }] }, zip: text },
+      required: ["id", "zip"],
+    });
+  });
+
+  it("has the fields of all alternatives, and requires what each of them does", () => {
+    const card = { properties: { kind: { const: "card" }, number: text }, required: ["kind", "number"] };
+    const bank = { properties: { kind: { const: "bank" }, iban: text }, required: ["kind", "iban"] };
+    const schema = { type: "object", oneOf: [card, bank, { type: "null" }] };
+    expect(withAllFields(schema)).to.deep.equal({
+      type: "object",
+      properties: { kind: { anyOf: [{ const: "card" }, { const: "bank" }] }, number: text, iban: text },
+      required: ["kind"],
+    });
+  });
+
+  it("takes what it took, where parts stand in its definitions, which may contain themselves", () => {
+    const tree = { type: "object", properties: { kids: { type: "array", items: { $ref: "#/$defs/Tree" } } } };
+    const ring = { allOf: [{ $ref: "#/$defs/Ring" }] };
+    const schema = { type: "object", allOf: [{ $ref: "#/$defs/Tree" }, BASE], $defs: { Tree: tree } };
+    const whole = withAllFields(schema);
+    expect(whole.properties).to.have.all.keys("kids", "id", "note");
+    expect(new Ajv2020({ strict: false }).compile(whole)({ id: "1", kids: [{ kids: [] }] })).to.equal(true);
+    expect(withAllFields({ ...ring, $defs: { Ring: ring } }).properties).to.deep.equal({});
+  });
+
+  it("is the same where it has none at its root", () => {
+    const schema = { type: "object", properties: { zip: { allOf: [text] } } };
+    expect(withAllFields(schema)).to.equal(schema);
+  });
+
+  it("is shown with each field's type, rules and fields", () => {
+    const level = { type: "string", enum: ["low", "high"], description: "How urgent." };
+    const pet = { allOf: [BASE, { type: "object", properties: { legs: { type: "integer" } } }] };
+    const order = { properties: { level: { description: "Usually low.", allOf: [level] }, pets: { items: pet } } };
+    const fields = toFields(toShown({ type: "object", allOf: [BASE, order] }));
+    expect(fields.map(({ name, type, isRequired }) => [name, type, isRequired])).to.deep.equal([
+      ["id", "string", true],
+      ["note", "string", false],
+      ["level", "string", false],
+      ["pets", "any JSON", false],
+      ["pets[].id", "string", true],
+      ["pets[].note", "string", false],
+      ["pets[].legs", "integer", false],
+    ]);
+    expect(fields[2]).to.deep.include({ rules: ["one of low, high"], description: "Usually low." });
+  });
+});
