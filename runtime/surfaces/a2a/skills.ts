@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { toCost } from "../rpc/cost.ts";
+import { toOffered } from "../rpc/cost.ts";
 
 export const MODES = { input: ["application/json", "text/plain"], output: ["application/json"] } as const;
 
@@ -11,13 +11,12 @@ export const isFree = ({ manifest }: Pick<Service, "manifest">): boolean =>
 
 /** A service as a skill: the fields that A2A 0.3 and 1.0 share (AgentSkill). Its description names the price. */
 export function toSkill({ manifest, job }: Service): JsonObject & { readonly description: string } {
-  const { id, title, description, tags, examples, media } = manifest;
-  const cost = toCost(manifest);
+  const { id, title, tags, examples, media } = manifest;
   const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";
   return {
     id,
     name: title,
-    description: `${description} ${cost}${wait}`,
+    description: toOffered(manifest) + wait,
     tags,
     examples: examples.map(({ input }) => JSON.stringify({ skill: id, input })),
     inputModes: MODES.input,

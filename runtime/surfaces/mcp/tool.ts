@@ -3,7 +3,7 @@ import type { SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
-import { toCost } from "../rpc/cost.ts";
+import { toOffered } from "../rpc/cost.ts";
 import { withSingleTypes } from "../schema/any-of.ts";
 import { withAllFields } from "../schema/joined.ts";
 import { toOutline } from "../schema/lean.ts";
@@ -59,12 +59,12 @@ const toObject = (field: unknown): unknown => (typeof field === "boolean" ? (fie
 
 /** What the service does and costs, and how to poll a job. */
 function toDescription({ manifest, job }: Service, payable: string): string {
-  const { id, description, price } = manifest;
-  const cost = toCost(manifest, ` in ${payable}`);
-  if (!job) return `${description} ${cost}`;
+  const { id, price } = manifest;
+  const offered = toOffered(manifest, ` in ${payable}`);
+  if (!job) return offered;
   const { eta_seconds, refund } = job.manifest;
   const back = price !== undefined && refund ? " A job that fails is paid back." : "";
-  return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.${back}`;
+  return `${offered} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.${back}`;
 }
 
 /** All four hints are written, since two of them default to true. Missing hints get the protocol's defaults. */

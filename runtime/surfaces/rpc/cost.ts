@@ -24,3 +24,10 @@ export function toCost(manifest: Manifest, how = ""): string {
   const cost = `Costs ${price} USD a call, paid with x402${how}.${kept}`;
   return free ? `${cost} A wallet that signs in (x402 sign-in-with-x) gets ${toQuota(free)} free of charge.` : cost;
 }
+
+/** What a service does and costs. A description that does not end as a sentence gets a full stop. */
+export function toOffered(manifest: Manifest, how?: string): string {
+  const description = manifest.description.trimEnd();
+  const stop = /[.!?…][)"'”]?$/.test(description) ? "" : ".";
+  return `${description}${stop} ${toCost(manifest, how)}`;
+}
