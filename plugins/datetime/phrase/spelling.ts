@@ -9,6 +9,7 @@ const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
 const BEFORE_UNIT = `(?= ?-?${UNIT}(?![a-z]))`;
 /** Not behind another unit, as 5 minutes in "1 hour and 5 minutes". */
 const NO_UNIT = `(?<!(?:\\b|\\d)${UNIT}(?:,| and|, and)? |[\\d.])\\b`;
+const MINUTES_TO = `${NO_UNIT}(?:(?:a )?quarter|([1-5]?\\d) minutes?) (?:to|till|til|of|before)`;
 const HOURS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 type Replacement = readonly [RegExp, string | ((...match: string[]) => string)];
@@ -98,13 +99,19 @@ const REPLACEMENTS: readonly Replacement[] = [
   [new RegExp(`\\bhalf (?:past |after )${HOUR}`, "g"), "$1:30"],
   [new RegExp(`\\bhalf ${HOUR}(?! (?:years?|months?|weeks?|days?|hours?|minutes?))`, "g"), "$1:30"],
   [new RegExp(`\\b(?:a )?quarter (?:past|after) ${HOUR}`, "g"), "$1:15"],
+  // 12 pm is noon, with the morning before it; before 12 am is the day before.
+  [
+    new RegExp(`${MINUTES_TO} 12 ?pm\\b`, "g"),
+    (_, minutes = "15") => (minutes === "0" ? "12:00pm" : `${minutesTo(Number(minutes), "12")}am`),
+  ],
+  [new RegExp(`${MINUTES_TO} 12(?= ?am\\b)`, "g"), (_, minutes = "15") => `${minutes} minutes before 12:00`],
   [new RegExp(`\\b(?:a )?quarter (?:to|till|til|of|before) ${HOUR}`, "g"), (_, hour = "") => minutesTo(15, hour)],
   [
     new RegExp(`\\b([1-5]?\\d)(?: minutes?)? past ${HOUR}`, "g"),
     (_, minutes = "", hour = "") => `${hour}:${minutes.padStart(2, "0")}`,
   ],
   [
-    new RegExp(`\\b([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}`, "g"),
+    new RegExp(`${NO_UNIT}([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}`, "g"),
     (_, minutes = "", hour = "") => minutesTo(Number(minutes), hour),
   ],
   [/\b([1-5]?\d) (?:minutes? )?to (midnight|12:00pm)\b/g, "$1 minutes before $2"],
@@ -159,7 +166,7 @@ function toMinutes(_: string, part = "", side = "", time = ""): string {
 
 function minutesTo(minutes: number, hour: string): string {
   if (minutes === 0) return `${hour}:00`;
-  return `${hour === "1" ? 12 : Number(hour) - 1}:${60 - minutes}`;
+  return `${hour === "1" ? 12 : Number(hour) - 1}:${String(60 - minutes).padStart(2, "0")}`;
 }
 
 /** The time so long before the end of a day. */
