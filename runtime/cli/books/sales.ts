@@ -57,7 +57,7 @@ function printGroups({ books, site, own }: LentBook, { filter, format, group }: 
   const by = group as Grouping;
   const rows = toGroupRows(sumUp(books, filter, { own, by }), feesByGroup(books, filter, by), site.rails);
   if (format === "json") for (const row of rows) out(JSON.stringify({ [by]: row.group, ...row, group: undefined }));
-  else if (format === "csv") out(createGroupCsv(by)(rows).trimEnd());
+  else if (format === "csv") out(createGroupCsv(by)(rows).slice(0, -"\n".length));
   else out(rows.length > 0 ? toGroupTable(by, rows) : NOTHING);
 }
 

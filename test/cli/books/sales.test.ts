@@ -191,7 +191,9 @@ describe("payphone sales", () => {
     const all = toFees("6300000000005", "0.000006300000000005");
     expect((await groups("day")).map(({ day, fees }) => [day, fees])).to.deep.equal([["2025-01-01", all]]);
     expect((await groups("payer", "--service", "@roll")).map(({ fees }) => fees)).to.deep.equal([lost]);
-    const rows = (await run("small", "--csv", "--group", "day")).out.trimEnd().split("\r\n");
+    const csv = (await run("small", "--csv", "--group", "day")).out;
+    expect(csv.match(/(?<!\r)\n/g), "a line feed alone would belong to the last cell").to.equal(null);
+    const rows = csv.trimEnd().split("\r\n");
     expect(rows[0]).to.equal(
       "day,sales,refunds,revenue_usd,own_sales,rail,currency,amount,amount_atomic,fee,fee_atomic,fee_currency,fee_network",
     );
