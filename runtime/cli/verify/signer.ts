@@ -26,16 +26,19 @@ export function isUrlOf({ host, path }: Seller, address: unknown): boolean {
   return url?.host === host && url.pathname.startsWith(`${path}/`);
 }
 
+/** The statuses by which a host says what it publishes. Any other, like 403 or a redirect, leaves that open. */
+const TOLD: readonly number[] = [200, 404, 410];
+
 /**
  * The public key that the host publishes (did:web, section 3.2). Fetched over https, except from this machine.
- * @throws Problem `upstream-failed` when the host does not answer.
+ * @throws Problem `upstream-failed` when the host does not answer, or does not say.
  */
 export async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const { host, path } = sellerOf(kid);
   const scheme = isLocalUrl(`https://${host}`) ? "http" : "https";
   const url = `${scheme}://${host}${path || "/.well-known"}/did.json`;
   const { status, json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
-  if (status >= 500 || status === 429) throw new Problem("upstream-failed", `${url} answers ${status}`);
+  if (!TOLD.includes(status)) throw new Problem("upstream-failed", `${url} answers ${status}`);
   const methods = field(json, "verificationMethod");
   const method = Array.isArray(methods) ? methods.find((one) => textField(one, "id") === kid) : undefined;
   const jwk = field(method, "publicKeyJwk");

@@ -73,6 +73,18 @@ describe("signatures that payphone verify cannot check", () => {
     await closeServer(server);
   });
 
+  it("are those whose host does not say what it publishes", async () => {
+    for (const status of [301, 401, 403, 503]) {
+      const server = createServer((_, answer) => answer.writeHead(status).end());
+      const { host, origin } = new URL(await listenOnLoopback(server));
+      const head = { alg: "EdDSA", kid: `did:web:${encodeURIComponent(host)}#key` };
+      const { code, out } = await verify(jws(head, `${origin}/v1/roll`));
+      const why = `CANNOT BE CHECKED: ${origin}/.well-known/did.json answers ${status}`;
+      expect([code, out]).to.deep.equal([6, why]);
+      await closeServer(server);
+    }
+  });
+
   it("are those whose host does not answer now, but not those that it has signed for another", async () => {
     const server = createServer((_, answer) => answer.writeHead(503).end());
     const { host, origin } = new URL(await listenOnLoopback(server));
