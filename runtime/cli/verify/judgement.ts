@@ -1,10 +1,10 @@
-import { compactVerify, decodeProtectedHeader, importJWK } from "jose";
+import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isDeep, isObject, type JsonObject, tryParseJson } from "../../core/json.ts";
 import { isLocalUrl } from "../../core/set/site.ts";
 import type { KnownCall, Proof } from "./proofs.ts";
-import { findKey, isUrlOf, type Seller, sellerOf, Unchecked } from "./signer.ts";
+import { claimedSeller, findKey, isUrlOf, type Seller, sellerOf, Unchecked } from "./signer.ts";
 
 /** The result for one signed offer or receipt. */
 export interface Judgement {
@@ -24,22 +24,34 @@ export async function judge(proof: Proof, signal: AbortSignal): Promise<Judgemen
   const { jws } = proof;
   let kid = "nobody";
   try {
-    if (typeof jws !== "string") throw new Unchecked("it is signed by EIP-712, and only JWS is known here");
-    const { kid: named = kid, alg = "" } = decodeProtectedHeader(jws);
+    const { kid: named = kid, alg = "" } = typeof jws === "string" ? decodeProtectedHeader(jws) : {};
     kid = named;
-    checkKnown(kid, alg);
-    const found = await findKey(kid, signal).catch((error: unknown) => {
-      if (error instanceof Problem) checkSaid(claimedIn(jws), kid, proof); // Its host is silent: the rest can be checked.
+    const claimed = claimedIn(jws);
+    const { text, key } = await findSigner(jws, { kid, alg }, signal).catch((error: unknown) => {
+      // Its signature cannot be checked: the rest can be.
+      if (error instanceof Problem || error instanceof Unchecked)
+        checkSaid(claimed, claimedSeller(kid, claimed), proof);
       throw error;
     });
-    const { payload } = await compactVerify(jws, await importJWK(found, "EdDSA"), { algorithms: ["EdDSA"] });
-    const said = checkSaid(JSON.parse(Buffer.from(payload).toString()), kid, proof);
+    const { payload } = await compactVerify(text, await importJWK(key, "EdDSA"), { algorithms: ["EdDSA"] });
+    const said = checkSaid(JSON.parse(Buffer.from(payload).toString()), sellerOf(kid), proof);
     return { kind: kindOf(said), valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();
     const valid = error instanceof Unchecked || error instanceof Problem ? null : false;
     return { kind: kindOf(claimedIn(jws)), valid, signed_by: kid, payload: null, error: (error as Error).message };
   }
+}
+
+/** @throws Unchecked, and what `findKey` throws. */
+async function findSigner(
+  jws: Proof["jws"],
+  { kid, alg }: { readonly kid: string; readonly alg: string },
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly key: JWK }> {
+  if (typeof jws !== "string") throw new Unchecked("it is signed by EIP-712, and only JWS is known here");
+  checkKnown(kid, alg);
+  return { text: jws, key: await findKey(kid, signal) };
 }
 
 const claimedIn = (jws: Proof["jws"]): unknown =>
@@ -54,11 +66,13 @@ function checkKnown(kid: string, alg: string): void {
   if (did !== undefined) throw new Unchecked(`the key is named by ${did}, and only did:web is known here`);
 }
 
-/** @throws Error when it is another seller's than the signer's, or not what the file shows, or for another call. */
-function checkSaid(said: unknown, kid: string, { beside, call }: Proof): JsonObject {
+/**
+ * @param seller undefined where nothing names one
+ * @throws Error when it is another seller's than the signer's, or not what the file shows, or for another call.
+ */
+function checkSaid(said: unknown, seller: Seller | undefined, { beside, call }: Proof): JsonObject {
   if (!isObject(said) || isDeep(said)) throw new Error("what was signed is no JSON object, or is too deep");
-  const seller = sellerOf(kid);
-  if (!isUrlOf(seller, said.resourceUrl))
+  if (seller && !isUrlOf(seller, said.resourceUrl))
     throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
   checkShown(said, beside);
   if (call) checkCall(said, seller, call);
@@ -87,9 +101,9 @@ function checkShown(said: JsonObject, beside: readonly JsonObject[]): void {
 const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
 
 /** @throws Error when another seller than the one that was called has signed, or for another payer. */
-function checkCall(said: JsonObject, seller: Seller, { url, payer }: KnownCall): void {
+function checkCall(said: JsonObject, seller: Seller | undefined, { url, payer }: KnownCall): void {
   // On this machine a shop has another address than its public one.
-  if (!(URL.canParse(url) && isLocalUrl(url)) && !isUrlOf(seller, url))
+  if (seller && !(URL.canParse(url) && isLocalUrl(url)) && !isUrlOf(seller, url))
     throw new Error(`${url} was called, and ${seller.host}${seller.path} has signed`);
   if (payer !== undefined) checkShown({ payer: said.payer }, [{ payer }]);
 }

@@ -20,6 +20,13 @@ export function sellerOf(kid: string): Seller {
   return { host: decodeURIComponent(host), path: path.replaceAll(":", "/") };
 }
 
+/** The seller by what is said to be signed, for keys that name no host; undefined where that names none either. */
+export function claimedSeller(kid: string, said: unknown): Seller | undefined {
+  if (kid.startsWith("did:web:")) return sellerOf(kid);
+  const url = URL.parse(textField(said, "resourceUrl") ?? "");
+  return url ? { host: url.host, path: "" } : undefined;
+}
+
 /** Whether a web address is the seller's. */
 export function isUrlOf({ host, path }: Seller, address: unknown): boolean {
   const url = URL.parse(String(address));

@@ -58,14 +58,42 @@ describe("signatures that payphone verify cannot check", () => {
     ]);
   });
 
+  it("are not those beside other terms, or for another seller or payer than those of the call", async () => {
+    const head = { alg: "ES256K", kid: "did:web:shop.example#key" };
+    expect((await verify({ amount: "1", extensions: {}, offer: jws(head) })).out).to.equal(
+      "NOT VALID: amount is 1 in the file, and 1000 was signed",
+    );
+    expect((await verify(jws(head, "https://other.example/v1/roll"))).out).to.match(/^NOT VALID: shop\.example has /);
+    const payload = {
+      version: 1,
+      network: "eip155:8453",
+      resourceUrl: URL_OF,
+      payer: "0x1",
+      issuedAt: 1,
+      transaction: "",
+    };
+    const receipt = { format: "eip712", signature: "0x00", payload };
+    const request = { method: "POST", url: URL_OF };
+    expect((await verify({ request, payment: { payer: "0x1" }, receipt })).code).to.equal(6);
+    expect(await verify({ request, payment: { payer: "0x2" }, receipt })).to.deep.equal({
+      code: 1,
+      out: "NOT VALID: payer is 0x2 in the file, and 0x1 was signed",
+    });
+    const url = "https://other.example/v1/roll";
+    expect(await verify({ request: { ...request, url }, receipt })).to.deep.equal({
+      code: 1,
+      out: `NOT VALID: ${url} was called, and shop.example has signed`,
+    });
+  });
+
   it("are those whose host has published the key in another form", async () => {
     let id = "";
     const server = createServer((_, answer) =>
       answer.end(JSON.stringify({ verificationMethod: [{ id, publicKeyMultibase: "z6Mk" }] })),
     );
-    const { host } = new URL(await listenOnLoopback(server));
+    const { host, origin } = new URL(await listenOnLoopback(server));
     id = `did:web:${encodeURIComponent(host)}#key`;
-    const { code, out } = await verify(jws({ alg: "EdDSA", kid: id }));
+    const { code, out } = await verify(jws({ alg: "EdDSA", kid: id }, `${origin}/v1/roll`));
     expect([code, out]).to.deep.equal([
       6,
       `CANNOT BE CHECKED: http://${host}/.well-known/did.json has "${id}" in another form than as a JWK`,
