@@ -11,6 +11,8 @@ export type AdminGate = (request: IncomingMessage, url: URL) => Reply | undefine
 
 export interface AdminGateOptions {
   readonly token: string;
+  /** Where the operator lets it listen; when it is a name, the pages are asked for by it. */
+  readonly host?: string | undefined;
   /** When omitted, no proxy is trusted. */
   readonly login?: LoginHeader | undefined;
   readonly clock: Clock;
@@ -28,7 +30,7 @@ const QUIET_MS = 60_000;
  * for a cookie (HttpOnly, SameSite=Strict; Secure where `X-Forwarded-Proto` says https). The cookie does not hold the
  * token, and it expires.
  */
-export function createTokenGate({ token, login, clock, log }: AdminGateOptions): AdminGate {
+export function createTokenGate({ token, host, login, clock, log }: AdminGateOptions): AdminGate {
   const isLoggedIn = login ? createLoginCheck(login) : () => false;
   // Browsers send cookies to every port of a host, so each shop on one machine needs a cookie name of its own.
   const name = `payphone_admin_${sign(token, "name").slice(0, 8)}`;
@@ -37,7 +39,7 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
 
   return (request, url) => {
     const { headers } = request;
-    if (!isOwnName(headers.host)) return misdirected();
+    if (!isOwnName(headers.host, host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
     if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, "wrong");
     const given = url.searchParams.get("token")?.trim(); // It may be copied with a blank.
@@ -94,11 +96,12 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
 }
 
 /**
- * Whether the Host header is an IP address or localhost. Otherwise a foreign page could point its own host name here
- * (DNS rebinding) and would share an origin with these pages.
+ * Whether the Host header is an IP address, localhost, or the name that the operator has given. Otherwise a foreign page could
+ * point its own host name here (DNS rebinding) and would share an origin with these pages.
  */
-function isOwnName(host = ""): boolean {
+function isOwnName(host = "", own?: string): boolean {
   const name = host.replace(/:\d+$/, "").toLowerCase();
+  if (name === own?.toLowerCase()) return true;
   return name === "localhost" || name.endsWith(".localhost") || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 }
 
@@ -120,5 +123,5 @@ function isSame(given: string, wanted: string): boolean {
 const misdirected = (): Reply => ({
   status: 421,
   headers: ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"],
-  body: "These pages have no name of their own: ask for them by an address or as localhost\n",
+  body: "Ask for these pages by an address, as localhost, or by a name that ADMIN_HOST gives them\n",
 });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
@@ -42,8 +43,8 @@ function ask(socketPath: string, method: string, path: string, body = ""): Promi
 describe("the admin listener", () => {
   const dataDir = createFolder();
   const open: OpenAdmin[] = [];
-  const start = async (port?: number, login?: LoginHeader): Promise<OpenAdmin> => {
-    const config = { dataDir, admin: { port, host: "127.0.0.1", token: TOKEN, login } };
+  const start = async (port?: number, login?: LoginHeader, host = "127.0.0.1"): Promise<OpenAdmin> => {
+    const config = { dataDir, admin: { port, host, token: TOKEN, login } };
     const admin = await openAdmin({ config, routes: ROUTES, log: silentLog });
     open.push(admin);
     return admin;
@@ -187,6 +188,14 @@ describe("the admin listener", () => {
       expect(await page.text())
         .to.include("That is not the token")
         .and.to.include('type="password"');
+    });
+
+    it("answers to the name in ADMIN_HOST", async () => {
+      const { url = "" } = await start(0, undefined, "127.1"); // An address to the system's resolver alone.
+      const headers = { host: "127.1", authorization: `Bearer ${TOKEN}` };
+      const asked = request(`${url}/figures`, { headers }).end();
+      const [response] = (await once(asked, "response")) as [IncomingMessage];
+      expect(response.resume().statusCode).to.equal(200);
     });
 
     it("takes a token that was copied with blanks around it", async () => {

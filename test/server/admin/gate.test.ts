@@ -27,6 +27,17 @@ describe("the gate of the admin listener", () => {
     expect(ask("/", cookie)?.status).to.equal(401);
   });
 
+  it("lets in by the name that the operator has given, and by no other", () => {
+    const gate = createTokenGate({ token: TOKEN, host: "admin.Example", clock: { now: Date.now }, log: silentLog });
+    const ask = (host: string | undefined) => {
+      const request = { headers: { host, authorization: `Bearer ${TOKEN}` }, socket: {} } as IncomingMessage;
+      return gate(request, new URL("http://admin.invalid/"))?.status;
+    };
+    for (const host of ["admin.example:4022", "Admin.Example", "10.0.0.5:4022"])
+      expect(ask(host), host).to.equal(undefined);
+    for (const host of ["evil.example", "x.admin.example", "", undefined]) expect(ask(host), host).to.equal(421);
+  });
+
   it("logs wrong tokens once a minute, also after the clock was set back", () => {
     const { lines, ...log } = createLogBook();
     const request = { headers: { host: "localhost", authorization: "Bearer wrong" }, socket: {} } as IncomingMessage;

@@ -50,7 +50,7 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
     const token = port === undefined ? "" : adminToken(config); // Before the port: an open one keeps the process alive.
     if (port !== undefined) ofPort = token;
     const pages = port === undefined ? undefined : await openServer({ host, port, variables: VARIABLES });
-    const gate = pages && createTokenGate({ token, login: admin.login, clock: { now: Date.now }, log });
+    const gate = pages && createTokenGate({ token, host, login: admin.login, clock: { now: Date.now }, log });
     if (pages && !isLoopback(host)) log.warn("admin.exposed", { host, note: "anybody who reaches it may try tokens" });
     pages?.attach(createAdminListener({ routes, gate, log }));
     return {
