@@ -109,9 +109,11 @@ export const PROXIES: ValueFormat<number | readonly string[]> = {
   parse: (text) => {
     if (/^\d$/.test(text)) return Number(text);
     const names = text.split(",").map((name) => name.trim());
-    return names.every((name) => isProxy(name) && !/\/0+$/.test(name)) ? names : undefined; // Express throws at /0.
+    return names.every((name) => isProxy(name) && !isAll(name)) ? names : undefined; // Express throws at /0.
   },
 };
+
+const isAll = (name: string): boolean => /\/0+$/.test(name);
 
 function isProxy(name: string): boolean {
   if (["loopback", "linklocal", "uniquelocal"].includes(name)) return true;
@@ -185,9 +187,10 @@ export const HEADER_NAME: ValueFormat<string> = {
 const TAKEN_HEADERS = ["host", "accept", "user-agent", "cookie", "connection", "x-forwarded-for", "authorization"];
 
 export const ADDRESSES: ValueFormat<readonly string[]> = {
-  right: "a comma-separated list of IP addresses and CIDR ranges",
+  right: "a comma-separated list of IP addresses and CIDR ranges, not /0, by which anybody could claim to be logged in",
   parse: (text) => {
     const names = text.split(",").map((name) => name.trim());
-    return names.every((name) => isIP(name.split("/")[0] as string) !== 0 && isProxy(name)) ? names : undefined;
+    const isAddress = (name: string): boolean => isIP(name.split("/")[0] as string) !== 0 && isProxy(name);
+    return names.every((name) => isAddress(name) && !isAll(name)) ? names : undefined;
   },
 };

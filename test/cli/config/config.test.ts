@@ -103,10 +103,10 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
     { ADMIN_LOGIN_HEADER: "Authorization", ADMIN_LOGIN_FROM: "10.0.0.5" },
     'ADMIN_LOGIN_HEADER is "Authorization", but must be the name of a header, like x-forwarded-user',
   ],
-  [
-    { ADMIN_LOGIN_HEADER: "x-forwarded-user", ADMIN_LOGIN_FROM: "loopback" },
-    'ADMIN_LOGIN_FROM is "loopback", but must be a comma-separated list of IP addresses and CIDR ranges',
-  ],
+  ...["loopback", "0.0.0.0/0", "10.0.0.5,::/0"].map((from): [Env, string] => [
+    { ADMIN_LOGIN_HEADER: "x-forwarded-user", ADMIN_LOGIN_FROM: from },
+    `ADMIN_LOGIN_FROM is "${from}", but must be a comma-separated list of IP addresses and CIDR ranges, not /0, by which anybody could claim to be logged in`,
+  ]),
   [{ TREASURY_EVM_KEY: "0x1234" }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY} this is 0x and 4 digits`],
   [{ TREASURY_EVM_KEY: "0".repeat(64) }, `TREASURY_EVM_KEY (not shown) must be ${HEX_RANGE}`],
   [{ BUYER_EVM_KEY: "f".repeat(64) }, `BUYER_EVM_KEY (not shown) must be ${HEX_RANGE}`],
