@@ -107,11 +107,10 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   const target = await findTarget(service, { base, mayBeSandbox, method, input, signal: terminal.signal });
   report.request = { method: target.request.method, url: target.request.url };
   terminal.err(`${target.request.method} ${target.request.url}`);
-  const kept = options.identifier && !options.dryRun && (await findPending(options.identifier, target.request));
-  if (kept) {
-    terminal.err(`The payment that was signed under this name is sent again (${kept}).`);
-    return resume(kept, options, terminal, report);
-  }
+  const named = options.dryRun ? undefined : options.identifier;
+  const kept = named === undefined ? undefined : await findPending(named, target.request);
+  if (kept) terminal.err(texts.toKeptText(kept));
+  if (kept?.isUsable) return resume(kept.file, options, terminal, report);
   const first = await ask(target.request, { signal: terminal.signal, timeoutMs: CALL_MS });
   if (isResult(first)) return deliver(first, options, terminal, report);
   if (first.status !== 402) throw toSellerProblem(first, true);

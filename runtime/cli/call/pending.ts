@@ -54,23 +54,29 @@ const toUnkept = (cause: NodeJS.ErrnoException): Problem =>
 /** Deletes the file of a payment. One that cannot be deleted stays: what was paid for must be shown all the same. */
 export const dropPending = (file: string): Promise<void> => rm(file, { force: true }).catch(() => {});
 
+/** A payment that is kept, and whether its seller can still use it. */
+export interface Kept {
+  readonly file: string;
+  readonly isUsable: boolean;
+}
+
 /**
- * The file of a payment that was signed for this request under this name, and can still be used. A seller that keeps no names
- * would charge another one.
+ * The payment that was signed for this request under this name: one that can still be used, where there is one. A seller that
+ * keeps no names would charge another one.
  */
-export async function findPending(
-  identifier: string,
-  { method, url, body }: SellerRequest,
-): Promise<string | undefined> {
+export async function findPending(identifier: string, { method, url, body }: SellerRequest): Promise<Kept | undefined> {
   const files = await readdir(tmpdir(), { withFileTypes: true }).catch(() => []);
-  for (const file of files.filter((one) => one.isFile() && /^payphone-[\da-f-]{36}\.json$/.test(one.name))) {
-    const path = join(file.parentPath, file.name);
-    const pending = (await isOwn(path)) ? await loadPending(path).catch(() => undefined) : undefined;
+  let over: Kept | undefined;
+  for (const one of files.filter((entry) => entry.isFile() && /^payphone-[\da-f-]{36}\.json$/.test(entry.name))) {
+    const file = join(one.parentPath, one.name);
+    const pending = (await isOwn(file)) ? await loadPending(file).catch(() => undefined) : undefined;
     const { request, note, until = 0 } = pending ?? {};
     const isFor = request?.method === method && request.url === url && request.body === body;
-    if (isFor && note?.identifier === identifier && until > Date.now()) return path;
+    if (!isFor || note?.identifier !== identifier) continue;
+    if (until > Date.now()) return { file, isUsable: true };
+    over = { file, isUsable: false };
   }
-  return undefined;
+  return over;
 }
 
 /** Any user may put a file there, and let others read it. */

@@ -5,7 +5,7 @@ import { toColumns } from "../columns.ts";
 import { printable } from "../printable.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 import { type Offer, refusalOf } from "./offers.ts";
-import type { PaymentNote, Pending } from "./pending.ts";
+import type { Kept, PaymentNote, Pending } from "./pending.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -99,6 +99,12 @@ export const toUnpaidText = (receipt: unknown, isOwnName: boolean): string => {
   const earlier = isOwnName ? " now; an earlier payment under this name may have been taken" : "";
   return `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid${earlier}.`;
 };
+
+/** Printed before the payment of a purchase for which another one was signed under the same name. */
+export const toKeptText = ({ file, isUsable }: Kept): string =>
+  isUsable
+    ? `The payment that was signed under this name is sent again (${file}).`
+    : `The payment that was signed under this name can be used no more (${file}). It may have been taken: a seller that keeps no names charges a new one as well.`;
 
 /** Printed when a payment is kept that brought no result. */
 export const TAKEN_PERHAPS =

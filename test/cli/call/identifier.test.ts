@@ -106,7 +106,12 @@ describe("the identifier of a call", () => {
     const kept = await readFile(resume, "utf8");
     await writeFile(resume, kept.replace(/"until": \d+/, `"until": ${Date.now()}`));
     seller.script.answers = [PAID];
-    expect((await run({ url: seller.url, identifier: ID })).code).to.equal(0);
+    const { code, err } = await run({ url: seller.url, identifier: ID });
+    expect(code).to.equal(0);
+    expect(err, "told before").to.match(
+      / can be used no more \(.*\)\. It may have been taken: .*\n(?:.*\n)*Paying 0\.001/,
+    );
+    expect(err).to.include(resume);
     expect(new Set(seller.paid().map(({ payment }) => payment)).size).to.equal(2);
     rmSync(resume);
   });
