@@ -6,7 +6,7 @@ import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/m
 import { reasonOf } from "../call/http.ts";
 import type { Env } from "../config/reader.ts";
 import { USUAL_PRICE } from "./import-openapi.ts";
-import { type ImportOutcome, type LeftOut, toUnknown, type UpstreamEntry } from "./imported.ts";
+import { type Imported, type ImportOutcome, type LeftOut, toUnknown, type UpstreamEntry } from "./imported.ts";
 import { recordLive } from "./live.ts";
 import { importTools } from "./mcp/tools.ts";
 import { toTitle, toVariable, toWord } from "./names.ts";
@@ -65,7 +65,8 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     const imported = await importTools(terms);
     const refused = [...malformed.filter(isChosen), ...imported.refused];
     const options = { dir, upstream: upstream.id, isPriceGiven: price !== undefined, isDryRun };
-    const applied = await applyImport({ ...imported, refused }, options);
+    const notesOn: Imported["notesOn"] = (sold) => [...imported.notesOn(sold), ...toSecretNotes(server)];
+    const applied = await applyImport({ ...imported, refused, notesOn }, options);
     const outcome = { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
     const env = {
       ...command.env,
@@ -162,6 +163,19 @@ function toEntry(
   const url = toBare(server[0] ?? "", inQuery);
   return { id, title, mcp: "http", url, variable: toVariable(id, "URL"), ...credentials };
 }
+
+/** `--api-key`, with or without a value behind `=`; or `API_KEY=…`, as container runtimes take variables. */
+const SECRET_WORD = /^(?:(-{1,2}[\w-]*(?:key|token|secret|password))(?:=|$)|(\w*(?:key|token|secret|password))=.)/i;
+
+const SECRET_WAY = `a secret belongs in a variable that --env names; a program gets it by a shell: sh -c 'exec program "$TOKEN"'`;
+
+/** A program's arguments are written down as they are. A note for each that is named like a credential. */
+const toSecretNotes = (server: readonly string[]): string[] =>
+  server.slice(1).flatMap((word) => {
+    const [, option, variable] = SECRET_WORD.exec(word) ?? [];
+    const name = option ?? variable;
+    return name === undefined ? [] : [`what ${name} holds stands in _site.yaml, which is committed: ${SECRET_WAY}`];
+  });
 
 interface KeyInQuery {
   readonly variable: string;

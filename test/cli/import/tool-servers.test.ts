@@ -51,6 +51,25 @@ describe("an MCP server whose tools are imported", () => {
     }
   });
 
+  it("says of a program's arguments which secrets it has written into the shop", async () => {
+    const program = [process.execPath, join(ROOT, "test/support/sources/tool-server.ts")];
+    const server = [
+      ...program,
+      "--figma-api-key=s3cr3t",
+      "--token",
+      "s3cr3t",
+      "-e",
+      "DB_PASSWORD=s3cr3t",
+      "--keys",
+      "monkey",
+    ];
+    const terms = { tools: [], all: true, variables: [], env: process.env, isDryRun: true };
+    const { report } = await runMcpImport({ server, dir: await openShop(), ...terms });
+    const told = [...report.matchAll(/^note: what (\S+) holds stands in _site\.yaml, .* that --env names; /gm)];
+    expect(told.map(([, name]) => name)).to.deep.equal(["--figma-api-key", "--token", "DB_PASSWORD"]);
+    expect(report).not.to.include("s3cr3t");
+  });
+
   it("says in one line what no MCP server has answered, and which variables a program that ends was given", async () => {
     const json = { "content-type": "application/json" };
     const site = createServer((_, response) => response.writeHead(200, json).end("{}"));
