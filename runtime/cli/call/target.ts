@@ -50,7 +50,9 @@ export async function findTarget(
     const sells = ids.length > 0 ? `it sells ${ids.join(", ")}` : "it shows no catalogue, so give a path or a URL";
     throw new Problem("bad-request", `${base} has no service "${service}": ${sells}${didYouMean(service, ids)}`);
   }
-  const known = method ?? entry?.method ?? (input === undefined ? "GET" : "POST");
+  // With its fields in a query it is a GET: the query of a POST is ignored, and defaults would be paid for.
+  const isQueried = input === undefined && url?.search;
+  const known = method ?? (isQueried ? "GET" : entry?.method) ?? (input === undefined ? "GET" : "POST");
   const address = entry ? base + entry.path + (url?.search ?? "") : String(url);
   return { base, ...toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
 }

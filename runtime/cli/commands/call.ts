@@ -6,7 +6,7 @@ import { toAmounts, toBaseUrl, toIdentifier, toPrice, toSeconds } from "./argume
 import { railsOption } from "./directory.ts";
 
 const CALL_HELP = `
-<service> is an id from the seller's catalogue, a path like /v1/roll, or a URL.
+<service> is an id from the seller's catalogue, a path like /v1/roll, or a URL. One with a query and no input is a GET.
 [input] is a JSON object, @file, or - for standard input.
 
 Wallet: BUYER_EVM_KEY and BUYER_SOLANA_KEY, or BUYER_EVM_KEY_FILE and BUYER_SOLANA_KEY_FILE. In a sandbox its own buyer

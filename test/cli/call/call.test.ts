@@ -177,6 +177,8 @@ describe("payphone call", () => {
     expect(seller.met[1]).to.include({ method: "GET", url: "/v1/jobs/a%2Fb?page=2&tags=x&tags=y%2Cz" });
     await run({ service: `${seller.url}/v1/jobs/7?page=1&of=9`, method: "GET", input: '{"page":2}' });
     expect(seller.met.at(-1)?.url, "in place of what stands there").to.equal("/v1/jobs/7?of=9&page=2");
+    await run({ url: seller.url, service: "/v1/roll?low=1", input: undefined });
+    expect(seller.met.at(-1), "the query of a POST").to.include({ method: "GET", url: "/v1/roll?low=1" });
   });
 
   for (const id of ["", ".", ".."])
