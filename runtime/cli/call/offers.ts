@@ -114,10 +114,13 @@ export function chooseOffer(
   return alike.reduce((least, offer) => (worth(offer) < worth(least) ? offer : least));
 }
 
-function noKey(offers: readonly Offer[]): string {
-  const names = new Set(offers.map(({ rail }) => (isEvm(rail) ? "EVM" : "SOLANA")));
-  const variables = [...names].map((name) => `BUYER_${name}_KEY (or BUYER_${name}_KEY_FILE)`).join(" or ");
-  return `there is no wallet to pay with: set ${variables}; a sandbox ("npm start") lends its own`;
+const noKey = (offers: readonly Offer[]): string =>
+  `there is no wallet to pay with: set ${toVariables(offers.map(({ rail }) => rail))}; a sandbox ("npm start") lends its own`;
+
+/** The variables that hold the buyer's keys for these rails. */
+export function toVariables(rails: readonly RailManifest[]): string {
+  const names = new Set(rails.map((rail) => (isEvm(rail) ? "EVM" : "SOLANA")));
+  return [...names].map((name) => `BUYER_${name}_KEY (or BUYER_${name}_KEY_FILE)`).join(" or ");
 }
 
 /** The price in units of 10^-18 of its currency, so that tokens of different decimals compare. */

@@ -5,6 +5,7 @@ import { toDecimal } from "../../core/set/price.ts";
 import { toUint256 } from "../../core/x402/eip3009.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, type SellerResponse, textField, toExactJson } from "../call/http.ts";
+import { toVariables } from "../call/offers.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { toFailureText, toPrintableJson } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
@@ -36,13 +37,14 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
   if (options.rail !== undefined && !ids.includes(options.rail))
     throw new Problem("bad-request", `there is no rail ${options.rail}; use --rail ${ids.join(" or --rail ")}`);
   const wallet = await openWallet(config, { base, mayBeSandbox: options.sandbox ?? true }, terminal.signal);
-  const own = rails.filter((rail) => (options.rail ?? rail.id) === rail.id && wallet.key(rail) !== undefined);
+  const wanted = rails.filter((rail) => (options.rail ?? rail.id) === rail.id);
+  const own = wanted.filter((rail) => wallet.key(rail) !== undefined);
   // One request for each key: an EVM key's purchases on all EVM rails come in one answer.
   const keys = [own.filter(isEvm), own.filter((rail) => !isEvm(rail))].flatMap((of) =>
     of[0] ? [{ rails: of, secret: wallet.key(of[0]) as string }] : [],
   );
   if (keys.length === 0)
-    throw new Problem("payment-required", "there is no wallet to sign in with: set BUYER_EVM_KEY or BUYER_SOLANA_KEY");
+    throw new Problem("payment-required", `there is no wallet to sign in with: set ${toVariables(wanted)}`);
   const path = id === undefined ? `/v1/purchases?limit=${MOST_LISTED}` : `/v1/purchases/${encodeURIComponent(id)}`;
   const asked = await Promise.all(keys.map((key) => askSignedIn(base + path, key, terminal.signal)));
   const answers = asked.filter((answer) => answer !== undefined);

@@ -3,6 +3,7 @@ import { base58 } from "@scure/base";
 import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
+import type { Env } from "../../../runtime/cli/config/reader.ts";
 import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { ROOT } from "../../core/set/served-directory.ts";
@@ -33,7 +34,7 @@ async function openSeller(
 /** What the last run has written to standard error. */
 let said = "";
 
-async function list(networks: readonly string[], rail?: string, times = 1): Promise<unknown> {
+async function list(networks: readonly string[], rail?: string, times = 1, env: Env = BUYER): Promise<unknown> {
   const seller = await openSeller(networks, times);
   said = "";
   let out = "";
@@ -47,7 +48,7 @@ async function list(networks: readonly string[], rail?: string, times = 1): Prom
     signal: new AbortController().signal,
   };
   try {
-    await runPurchases(readConfig(BUYER), { id: undefined, url: seller.url, rail, json: true, dir: ROOT }, terminal);
+    await runPurchases(readConfig(env), { id: undefined, url: seller.url, rail, json: true, dir: ROOT }, terminal);
     return (JSON.parse(out) as { id: string }[]).map(({ id }) => id);
   } finally {
     await seller.close();
@@ -83,5 +84,12 @@ describe("payphone purchases", () => {
     const refused = await list(["eip155:8453"], "moon").catch((error: unknown) => error);
     const message = "there is no rail moon; use --rail base or --rail solana or --rail polygon";
     expect(refused).to.include({ code: "bad-request", message });
+  });
+
+  it("names the key that the wanted rail needs when it is not set", async () => {
+    const { BUYER_EVM_KEY } = BUYER;
+    const refused = await list(["eip155:8453"], "solana", 1, { BUYER_EVM_KEY }).catch((error: unknown) => error);
+    const message = "there is no wallet to sign in with: set BUYER_SOLANA_KEY (or BUYER_SOLANA_KEY_FILE)";
+    expect(refused).to.include({ code: "payment-required", message });
   });
 });
