@@ -124,6 +124,8 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
 
 /** Sends the payment in a file again. */
 async function resume(file: string, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+  if (options.dryRun)
+    throw new Problem("bad-request", "--resume sends the payment again, and a dry run sends none: leave one out");
   const pending = await loadPending(file);
   report.request = { method: pending.request.method, url: pending.request.url };
   report.resume = file;

@@ -95,6 +95,9 @@ describe("a payment whose outcome is not known", () => {
     expect(still.err).to.match(new RegExp(`--resume ${file}$`));
 
     seller.script.answers = [PAID];
+    const dry = await run({ service: undefined, resume: file, dryRun: true });
+    expect([dry.code, seller.paid().length], "a dry run sends nothing").to.deep.equal([2, 2]);
+
     const two = await run({ service: undefined, resume: file });
     expect([two.code, JSON.parse(two.out)]).to.deep.equal([0, RESULT]);
     expect(two.err).to.include("paid         0.001 USDC");
