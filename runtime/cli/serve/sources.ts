@@ -88,8 +88,13 @@ export function openSources({
       return { url: undefined, headers: {} }; // Calls fail, uncharged.
     }
   };
+  const read = new Set([...retired, set].flatMap(({ manifests }) => manifests).flatMap(upstreamsOf));
+  // `serve` asks for no address of what no service reads: without one, nothing is missing.
+  const opened = (set.site.upstreams ?? []).filter(
+    (upstream) => read.has(upstream.id) || upstream.mcp === "stdio" || find(upstream).url !== undefined,
+  );
   const mcpServers = openMcpServers({
-    set,
+    set: { ...set, site: { ...set.site, upstreams: opened } },
     env: config.env,
     locate: find,
     session: override?.session,
@@ -97,7 +102,7 @@ export function openSources({
     clock,
     log,
   });
-  const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === undefined);
+  const overHttp = opened.filter(({ mcp }) => mcp === undefined);
   const upstreams = overHttp.map((upstream) => {
     const { url, headers, query, hidden, isOwn = false } = find(upstream);
     const { id, title, variable, timeout_seconds = 5, retries = 2, rate, breaker } = upstream;

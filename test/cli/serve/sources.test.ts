@@ -15,8 +15,14 @@ describe("the sources of services", () => {
     set = await loadSet(join(import.meta.dirname, "../../.."));
   });
 
-  const open = (env: Record<string, string>): Sources =>
-    openSources({ set, config: readConfig(env), store: createMemoryStore(), clock: { now: Date.now }, log: silentLog });
+  const open = (env: Record<string, string>, sold = set): Sources =>
+    openSources({
+      set: sold,
+      config: readConfig(env),
+      store: createMemoryStore(),
+      clock: { now: Date.now },
+      log: silentLog,
+    });
   const explained = async (env: Record<string, string>): Promise<string[]> => {
     const sources = open(env);
     const ids = set.manifests.filter((manifest) => sources.explain(manifest) !== undefined).map(({ id }) => id);
@@ -50,6 +56,20 @@ describe("the sources of services", () => {
       state: "down",
       reason: "Ethereum node needs ETHEREUM_RPC_URL, which is not set",
     });
+  });
+
+  it("are not missed where nothing says where they are and no service reads them", async () => {
+    const mcp = { id: "tools", title: "Tools", mcp: "http" as const, variable: "TOOLS_URL" };
+    const site = { ...set.site, upstreams: [...(set.site.upstreams ?? []), mcp] };
+    const manifests = set.manifests.filter(({ upstreams = [] }) => !upstreams.includes("ethereum"));
+    const namesOf = async (env: Record<string, string>): Promise<string[]> => {
+      const { upstreams, mcpServers, close } = open(env, { ...set, site, manifests });
+      await close();
+      return [...upstreams.keys(), ...mcpServers.keys()].filter((id) => ["ethereum", "base", "tools"].includes(id));
+    };
+    expect(await namesOf({})).to.deep.equal(["base"]);
+    const env = { ETHEREUM_RPC_URL: "http://127.0.0.1:9", TOOLS_URL: "http://127.0.0.1:9/mcp" };
+    expect(await namesOf(env)).to.deep.equal(["base", "ethereum", "tools"]);
   });
 
   it("are where the environment says, with its credential, and else where the site says", () => {
