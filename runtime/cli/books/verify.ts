@@ -42,7 +42,10 @@ export function verifyBooks(
   if (asked >= to) throw new Problem("bad-request", "--from is not before --to");
   return withBooks(config, command, async ({ books, site, sandboxDir }) => {
     const rails = site.rails.filter(({ id }) => command.rail === undefined || id === command.rail);
-    if (rails.length === 0) throw new Problem("bad-request", `The site has no rail ${command.rail}`);
+    if (rails.length === 0) {
+      const ids = site.rails.map(({ id }) => id).join(", ");
+      throw new Problem("bad-request", `The site has no rail "${command.rail}": it has ${ids}`);
+    }
     const from = Math.max(asked, forgetBefore(site.books, Date.now()));
     if (from >= to) {
       const detail = `books.keep_days is ${site.books?.keep_days}: the book has nothing of this span any more`;

@@ -205,6 +205,9 @@ describe("payphone sales and books verify, with a server on chains", () => {
     expect([code, removed?.length], err).to.deep.equal([1, 2]);
     const one = await verify("--dir", dir, "--rail", "main");
     expect([one.code, one.err]).to.deep.equal([0, ""]);
+    const none = await verify("--rail", "Solana");
+    const told = 'payphone: The site has no rail "Solana": it has base, solana, polygon\n';
+    expect([none.code, none.err]).to.deep.equal([2, told]);
   });
 
   it("compare no more days than the book keeps", async () => {
