@@ -2,7 +2,6 @@ import type { Address } from "./question.ts";
 
 /** Shorter credentials are ignored: an answer may contain them by chance. */
 const SHORTEST = 6;
-const ESCAPED = /\\u[0-9a-f]{4}|\\\//i;
 
 /** Whether an answer contains a credential of its upstream, plain, escaped, or in UTF-16. */
 export type RepeatsCredential = (answer: Uint8Array) => boolean;
@@ -17,9 +16,10 @@ export function createLeakCheck({ headers }: Pick<Address, "headers">, others: r
   return (answer) => {
     const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
     if (isFound(bytes)) return true;
-    if (!bytes.includes("\\")) return false;
+    if (!bytes.includes("\\") && !bytes.includes("%")) return false;
     const text = bytes.toString();
-    return ESCAPED.test(text) && isFound(Buffer.from(unescapeJson(text)));
+    const read = unescapeJson(text);
+    return [read, unescapeUrl(read)].some((plain) => plain !== text && isFound(Buffer.from(plain)));
   };
 }
 
@@ -48,3 +48,7 @@ const unescapeJson = (text: string): string =>
   text
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replaceAll("\\/", "/");
+
+/** Of URLs: some sources escape more characters than others do, or write `%2f`. */
+const unescapeUrl = (text: string): string =>
+  text.replaceAll(/%([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

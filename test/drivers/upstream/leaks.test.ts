@@ -6,6 +6,9 @@ describe("an answer that repeats a credential", () => {
   const texts: Readonly<Record<string, Buffer>> = {
     "as it is": Buffer.from('{"seen":"secret/key-42"}'),
     "with escapes": Buffer.from('{"seen":"\\u0073ecret\\/key-42"}'),
+    "in a URL": Buffer.from('{"next":"/list?key=secret%2Fkey-42&page=2"}'),
+    "in a URL with small letters": Buffer.from('{"next":"/list?key=secret%2fkey-42&page=2"}'),
+    "in a URL with more escapes than are needed": Buffer.from('{"next":"/list?a=1\\u0026key=secret%2fkey%2D42"}'),
     "in UTF-16": Buffer.from('{"seen":"secret/key-42"}', "utf16le"),
   };
   for (const [how, answer] of Object.entries(texts))
