@@ -10,6 +10,7 @@ import { createChangedTools, type SentCall } from "./changed-tools.ts";
 import type { McpConnection } from "./connection.ts";
 import type { CallFailure } from "./failures.ts";
 import { killAll, treeOf, watchMemory } from "./process-tree.ts";
+import { filesIn } from "./result.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
 
 type Result = Awaited<ReturnType<McpConnection["call"]>>;
@@ -124,7 +125,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     atWork.set(session, (atWork.get(session) ?? 0) + 1);
     try {
       const result = await session.call(tool, input, { signal, timeoutMs });
-      refuseSecrets(JSON.stringify(result));
+      refuseSecrets(Buffer.from(JSON.stringify(result)), ...filesIn(result));
       const gone = result.isError && (await changes.explain({ tool, input }, JSON.stringify(result.content), session));
       if (gone) throw gone;
       return result;
@@ -135,7 +136,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (error instanceof Problem) throw error;
       const failure = await takeFailure(session, error);
       if (isPassing(failure)) return callOnce(tool, input, signal, () => false);
-      refuseSecrets((error as Error).message);
+      refuseSecrets(Buffer.from((error as Error).message));
       throw (await changes.explain({ tool, input }, failure.words ?? "", session)) ?? failure.problem;
     } finally {
       lastUsed = clock.now();
@@ -161,10 +162,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     if (!atWork.get(session)) await session.close().catch(() => {});
   }
 
-  /**
-   * Ends a process that no longer answers, so that a later call starts a new one.
-   * @param leftMs what is left of the call's own time, which is waited for as well
-   */
+  /** Ends a process that no longer answers: a later call starts a new one. @param leftMs the rest of the call's own time */
   async function endIfDead(session: McpConnection, leftMs = 0): Promise<void> {
     if (isInDoubt || session.pid === undefined) return;
     isInDoubt = true;
@@ -175,9 +173,9 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     await end(true);
   }
 
-  /** @throws Problem `upstream-failed` for a text that contains a credential. */
-  function refuseSecrets(text: string): void {
-    if (!options.repeatsCredential(Buffer.from(text))) return;
+  /** @throws Problem `upstream-failed` for a text or a file that contains a credential. */
+  function refuseSecrets(...parts: readonly Uint8Array[]): void {
+    if (!parts.some((part) => options.repeatsCredential(part))) return;
     log.error("upstream.repeats-credential", { upstream: id });
     throw new Problem("upstream-failed", `${title}'s answer contains a secret and is withheld`);
   }

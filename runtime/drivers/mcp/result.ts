@@ -20,6 +20,13 @@ export function toToolOutputs(result: CallToolResult, title: string, hasBlocks: 
   return given.length > 0 ? [...given, whole] : [whole, { content }];
 }
 
+/** The bytes of the files among a result's content blocks: pictures, sounds, resources. */
+export const filesIn = ({ content = [] }: CallToolResult): readonly Uint8Array[] =>
+  content.flatMap((block) => {
+    const { data, blob } = (block.type === "resource" ? block.resource : block) as { data?: unknown; blob?: unknown };
+    return [data, blob].flatMap((one) => (typeof one === "string" ? [Buffer.from(one, "base64")] : []));
+  });
+
 /** The first text of a failure, or the message in its data. */
 function toWords(content: CallToolResult["content"] | undefined, data: unknown): string {
   const texts = (content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));

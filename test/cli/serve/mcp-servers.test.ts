@@ -66,9 +66,14 @@ describe("an MCP server behind a password, which its URL has", () => {
     const site = await openToolSite("stateless");
     const toText = (text: string) => ({ content: [{ type: "text" as const, text }] });
     const inputSchema = { type: "object" as const };
+    const file = Buffer.from("it was s@lt-3f9a%").toString("base64");
+    const image = { type: "image" as const, data: file, mimeType: "image/png" };
+    const resource = { type: "resource" as const, resource: { uri: "memo://1", blob: file } };
     site.offer(
       { name: "greet", inputSchema, run: () => toText("hello") },
       { name: "tell", inputSchema, run: () => toText("it is s@lt-3f9a%") },
+      { name: "draw", inputSchema, run: () => ({ content: [image] }) },
+      { name: "keep", inputSchema, run: () => ({ content: [resource] }) },
     );
     const server = openMcpServers({
       set: {
@@ -86,8 +91,10 @@ describe("an MCP server behind a password, which its URL has", () => {
       expect(site.asked.map(({ headers }) => headers.authorization))
         .to.include(login)
         .and.not.include(undefined);
-      const told = await problemOf(server?.call("tell", {}, signal) ?? Promise.resolve());
-      expect(told.message).to.equal("Tools's answer contains a secret and is withheld");
+      for (const tool of ["tell", "draw", "keep"]) {
+        const told = await problemOf(server?.call(tool, {}, signal) ?? Promise.resolve());
+        expect(told.message, tool).to.equal("Tools's answer contains a secret and is withheld");
+      }
     } finally {
       await server?.close();
       await site.close();
