@@ -130,7 +130,7 @@ function toExchange(request: RecordedRequest, { status, headers, bytes }: Told):
     if (json === undefined || !isReadAsJson(type, json)) return { case: name, request, response: { ...typed, text } };
     return { case: name, request, response: { ...(USUAL_TYPE.test(type) ? own : typed), json } };
   }
-  const file = `${sha256(bytes).slice(0, 16)}.${/\/([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`;
+  const file = `${sha256(bytes).slice(0, 16)}.${/\/(?!json\b)([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`; // .json is a recording.
   return { case: name, request, response: { ...typed, file }, content: bytes };
 }
 

@@ -14,6 +14,7 @@ const FILE = "recordings/studio/red.png";
 const PNG = Buffer.from("89504e470d0a1a0affd8fe00", "hex");
 /** The last digit is lost in a number of JavaScript. */
 const ID = "1234567890123456789";
+const LATIN = "application/json; charset=iso-8859-1";
 
 describe("payphone record, of a service without code", () => {
   let source: ScriptedSource;
@@ -115,8 +116,13 @@ input: { type: object, properties: {} }\noutput: { type: object, properties: { a
     ["application/geo+json", '{"a":1}', { headers: { "content-type": "application/geo+json" }, json: { a: 1 } }],
     ["application/json; charset=utf-8", "1", { json: 1 }],
     ["application/json", `{"a":${ID}}`, { headers: { "content-type": "application/json" }, text: `{"a":${ID}}` }],
+    [
+      LATIN,
+      Buffer.from('{"a":"\xe9"}', "latin1"),
+      { headers: { "content-type": LATIN }, file: "68c536b441bea1f0.bin" },
+    ],
   ] as const)
-    it(`records ${body.trim()} as ${type} so that it is read as it was`, async () => {
+    it(`records ${String(body).trim()} as ${type} so that it is read as it was`, async () => {
       const manifest = `id: plain\ntitle: Plain\ndescription: Plain.\nroute: POST /v1/plain\nprice: "0.01"\ntags: []
 proxy: { upstream: studio, request: GET /plain, answer: { wrap: it } }
 input: { type: object, properties: {} }\noutput: { type: object, properties: { it: {} } }\nexamples: [{ input: {} }]\n`;
