@@ -146,7 +146,13 @@ function resolve(schema: string | object | undefined, schemas: Schemas): Node {
 const mayRefer = (node: Node): boolean => JSON.stringify(node).includes('"$ref"');
 
 const toNodes = (value: unknown): Readonly<Record<string, Node>> =>
-  isObject(value) ? (value as Readonly<Record<string, Node>>) : {};
+  Object.fromEntries(Object.entries(isObject(value) ? value : {}).map(([name, schema]) => [name, toNode(schema)]));
+
+/** A schema may be `true`, for any value, or `false`, for none. */
+function toNode(schema: unknown): Node {
+  if (schema === false) return { not: {} };
+  return isObject(schema) ? schema : {};
+}
 
 const toNames = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 

@@ -39,6 +39,17 @@ describe("the difference of two schemas", () => {
     });
   });
 
+  it("takes a field whose schema is true or false, beside references too: a shop with one does not start otherwise", () => {
+    const [any, none] = [object({ any: true, side: { $ref: "Side.json" } }), object({ any: false })];
+    expect(ways(any, object({ any: true, side: { $ref: "Side.json" }, other: true }))).to.deep.equal([
+      "wider: other is new",
+    ]);
+    expect(ways(any, object({ any: { type: "string" }, side: { $ref: "Side.json" } }))).to.deep.equal([
+      'narrower: any: type none → "string"',
+    ]);
+    expect(ways(none, object({ any: true }))).to.deep.equal(["wider: any: not {} → none"]);
+  });
+
   it("tells of fields that are new, gone, required, or not required any more", () => {
     const [a, b] = [{ type: "string" }, { type: "number" }];
     for (const name of ["b", "constructor"]) {
