@@ -5,6 +5,7 @@ import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
 import { isKept, KEPT, toQuota } from "../rpc/cost.ts";
 import { toFileSchema } from "../schema/file.ts";
+import { withAllFields } from "../schema/joined.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ShownSet } from "../schema/shown-set.ts";
@@ -28,12 +29,13 @@ export function toOperations({ services, schemas, baseUrl }: Omit<ShownSet, "sit
   const paths: Record<string, Json> = {};
   for (const service of services) {
     const input = inline(service.input.document);
+    const inputs = { POST: input, GET: withAllFields(input) }; // A query has fields alone.
     const output = toFileSchema(service.manifest) ?? components.refer(service.manifest, "output");
     for (const route of service.routes) {
       const head = toHead(service, route, ids);
       const operation = {
         ...head,
-        ...toInput(service, route, input, components),
+        ...toInput(service, route, inputs[route.method], components),
         ...toAnswers(service, route, { schema: output, examples: toShown(service, baseUrl) }),
       };
       paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };

@@ -6,11 +6,11 @@ describe("a field in the query of a GET form", () => {
   const place = { type: "object", properties: { x: { type: "integer" }, name: { type: ["string", "null"] } } };
   const integers = { type: "array", items: { type: "integer" } };
 
-  /** The parameters of a service with these fields, without their names. */
-  async function shown(properties: Loose): Promise<Loose> {
+  /** The parameters of a service with these fields, and other parts of a schema, without their names. */
+  async function shown(properties: Loose, parts: Loose = {}): Promise<Loose> {
     const { set, service } = await showSet();
     const toss = service("toss");
-    const services = [{ ...toss, input: { ...toss.input, document: { type: "object", properties } } }];
+    const services = [{ ...toss, input: { ...toss.input, document: { type: "object", properties, ...parts } } }];
     const made: Loose = toOpenApi({ services, site: set.site, baseUrl: BASE_URL, schemas: set.schemas });
     const { parameters } = made.paths["/v1/toss"].get;
     return Object.fromEntries(parameters.map(({ name, in: _in, required: _, ...rest }: Loose) => [name, rest]));
@@ -39,6 +39,16 @@ describe("a field in the query of a GET form", () => {
       return [name, { schema: { type: "string", contentMediaType: "application/json", contentSchema } }];
     });
     expect(await shown(fields)).to.deep.equal(Object.fromEntries(asJson));
+  });
+
+  it("is a parameter wherever it stands in the schema", async () => {
+    const [a, b, n] = [{ properties: { a: { type: "string" } } }, { properties: { b: integers } }, { type: "integer" }];
+    const parameters = await shown({ n }, { allOf: [a], oneOf: [b, { properties: { n: { maximum: 5 } } }] });
+    expect(parameters).to.deep.equal({
+      n: { schema: { allOf: [n, { maximum: 5 }] } },
+      a: { schema: { type: "string" } },
+      b: { schema: integers },
+    });
   });
 
   it("is itself where it is simple, a list of simple values, or may be a text", async () => {
