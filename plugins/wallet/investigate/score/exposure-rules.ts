@@ -48,7 +48,7 @@ const PAID_BAD: Tiers = [
   [10_000, 15],
 ];
 
-/** From which share of all money sent or received an exposure counts as more than occasional. */
+/** From which share of all that was sent, or of all that was received, an exposure counts as more than occasional. */
 const SHARE = { notable: 0.25, main: 0.5, tiny: 0.001 } as const;
 /** From this number of transfers and this sum on, an exposure counts as a relation, with at least these points. */
 const RELATION = { transfers: 10, dollars: 1000, points: 75 } as const;
@@ -58,7 +58,7 @@ const DILUTED = { dollars: 1000, senders: 100 } as const;
 /** The subject sent money to sanctioned addresses. Any sum counts. */
 export function weighPaidSanctioned(all: readonly Exposure[]): Weighed | undefined {
   const exposures = select(all, "sanctioned", 1).filter(({ sent }) => sent > 0);
-  const [sent, share] = [sum(exposures, "sent"), sum(exposures, "share")];
+  const [sent, share] = [sum(exposures, "sent"), shareOf(exposures, "sent")];
   return toWeighed(exposures, toTier(PAID_SANCTIONED, sent) + (share >= SHARE.notable ? 10 : 0), 95);
 }
 
@@ -67,7 +67,7 @@ export function weighPaidBySanctioned(all: readonly Exposure[], { senders }: Sur
   const exposures = select(all, "sanctioned", 1).filter(
     ({ received, isUnsolicited }) => received > 0 && !isUnsolicited,
   );
-  const [received, share] = [sum(exposures, "received"), sum(exposures, "share")];
+  const [received, share] = [sum(exposures, "received"), shareOf(exposures, "received")];
   const transfers = sum(exposures, "transfers");
   const isRelation = transfers >= RELATION.transfers && received >= RELATION.dollars;
   const main = received >= 100 && share >= SHARE.notable ? 15 : 0;
@@ -101,7 +101,8 @@ function toNearPoints({ sent, received, isDirected, isThroughHub }: Exposure): n
 /** The subject dealt with a mixer, which hides where money comes from. */
 export function weighMixer(all: readonly Exposure[]): Weighed | undefined {
   const exposures = select(all, "mixer", 1).filter(({ isUnsolicited }) => !isUnsolicited);
-  const [money, share] = [sum(exposures, "sent") + sum(exposures, "received"), sum(exposures, "share")];
+  const money = sum(exposures, "sent") + sum(exposures, "received");
+  const share = Math.max(shareOf(exposures, "sent"), shareOf(exposures, "received"));
   const isMain = share >= SHARE.main && money >= 1000;
   const points = toTier(MIXED, money) + (share >= SHARE.notable && money >= 100 ? 15 : 0);
   return toWeighed(exposures, isMain ? Math.max(70, points) : points, 80);
@@ -114,7 +115,7 @@ export function weighMixer(all: readonly Exposure[]): Weighed | undefined {
 export function weighBadCounterparties(all: readonly Exposure[]): Weighed | undefined {
   const exposures = select(all, "bad", 1).filter(({ isUnsolicited }) => !isUnsolicited);
   const points = exposures.map(({ sent, received, share }) => {
-    const main = received >= 100 && share >= SHARE.main ? 20 : 0;
+    const main = received >= 100 && share.received >= SHARE.main ? 20 : 0;
     return Math.max(toTier(PAID_BY_BAD, received) + main, toTier(PAID_BAD, sent));
   });
   return toWeighed(exposures, total(points), 65);
@@ -131,8 +132,11 @@ export const weighBadNeighbourhood = (all: readonly Exposure[]): Weighed | undef
 const select = (all: readonly Exposure[], kind: ExposureKind, hop: Exposure["hop"]): Exposure[] =>
   all.filter((exposure) => exposure.kind === kind && exposure.hop === hop);
 
-const sum = (exposures: readonly Exposure[], field: "sent" | "received" | "share" | "transfers"): number =>
+const sum = (exposures: readonly Exposure[], field: "sent" | "received" | "transfers"): number =>
   total(exposures.map((exposure) => exposure[field]));
+
+const shareOf = (exposures: readonly Exposure[], side: keyof Exposure["share"]): number =>
+  total(exposures.map(({ share }) => share[side]));
 
 const total = (numbers: readonly number[]): number => numbers.reduce((before, each) => before + each, 0);
 

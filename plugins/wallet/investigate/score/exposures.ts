@@ -4,6 +4,9 @@ import type { Flow } from "../flows.ts";
 /** What a flagged address is suspected of. */
 export type ExposureKind = "sanctioned" | "mixer" | "bad";
 
+/** What the subject sent, and what it received. */
+type Totals = Readonly<Record<"sent" | "received", number>>;
+
 /** The money between the subject and a flagged address. Dollars are rough: coins are counted at a fixed price. */
 export interface Exposure {
   readonly kind: ExposureKind;
@@ -18,8 +21,8 @@ export interface Exposure {
   readonly sent: number;
   readonly received: number;
   readonly transfers: number;
-  /** The larger of the shares of all money that the subject sent and received: 0 to 1. */
-  readonly share: number;
+  /** The parts of all that the subject sent, and of all that it received: 0 to 1. */
+  readonly share: Totals;
   /** Whether money moved in one direction over both hops. Always true for one hop. */
   readonly isDirected: boolean;
   /**
@@ -95,8 +98,6 @@ function createBetween(flows: readonly Flow[]): (one: string, other: string) => 
   };
 }
 
-type Totals = Pick<Between, "sent" | "received">;
-
 interface Flagged {
   readonly node: GraphNode;
   readonly kind: ExposureKind;
@@ -107,7 +108,7 @@ function toDirect({ largest, ...found }: Between, { node, kind, totals }: Flagge
   if (found.transfers === 0) return [];
   const share = toShare(found, totals);
   const { dollars, each, share: most } = UNSOLICITED[kind];
-  const isLittle = found.received < dollars && largest < each && share <= most;
+  const isLittle = found.received < dollars && largest < each && share.received <= most;
   return [
     {
       ...found,
@@ -162,12 +163,10 @@ const byMoney = (one: Exposure, other: Exposure): number =>
   other.sent + other.received - (one.sent + one.received) ||
   Number(one.address > other.address) - Number(one.address < other.address);
 
-function toShare(money: Totals, totals: Totals): number {
-  const parts = [
-    totals.sent > 0 ? money.sent / totals.sent : 0,
-    totals.received > 0 ? money.received / totals.received : 0,
-  ];
-  return Math.round(Math.min(1, Math.max(...parts)) * 10_000) / 10_000;
+function toShare(money: Totals, totals: Totals): Totals {
+  const of = (part: number, all: number): number =>
+    all > 0 ? Math.round(Math.min(1, part / all) * 10_000) / 10_000 : 0;
+  return { sent: of(money.sent, totals.sent), received: of(money.received, totals.received) };
 }
 
 const toTotals = (volumes: Evidence["movements"]["volumes"]): Totals => ({

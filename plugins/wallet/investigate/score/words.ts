@@ -21,7 +21,7 @@ const HEADS: Readonly<Record<string, (count: number) => string>> = {
 
 const toCount = (count: number, one: string, many = `${one}es`): string => `${count} ${count === 1 ? one : many}`;
 
-/** A sentence about exposures: addresses, amount, direction, and share of the total. */
+/** A sentence about exposures: addresses, amount, direction, and share of all that went that way. */
 export function toExposureFinding(code: string, exposures: readonly Exposure[]): string {
   const head = HEADS[code]?.(exposures.length) ?? code;
   const shown = exposures.slice(0, 3).map(say);
@@ -36,5 +36,11 @@ function say({ address, via, sent, received, transfers, share, isDirected, isThr
   ].join(" and ");
   const hub = isThroughHub ? ", which deals with many" : "";
   const path = via === null ? "" : ` by way of ${toShort(via)}${hub}`;
-  return `${toShort(address)}${path}, ${ways} in ${transfers} ${transfers === 1 ? "transfer" : "transfers"} (${toPercent(share)} of its money)`;
+  const parts = isDirected
+    ? [
+        ...(sent > 0 ? [`${toPercent(share.sent)} of all that it sent`] : []),
+        ...(received > 0 ? [`${toPercent(share.received)} of all that it received`] : []),
+      ].join(", ")
+    : `${toPercent(share.received)} of its money`;
+  return `${toShort(address)}${path}, ${ways} in ${transfers} ${transfers === 1 ? "transfer" : "transfers"} (${parts})`;
 }

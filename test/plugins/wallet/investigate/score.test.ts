@@ -138,10 +138,24 @@ describe("the score of an investigation", () => {
 
   it("says of less than a dollar who sent it", () => {
     const said = (evidence: Evidence): string | undefined => assess(evidence).reasons[0]?.finding;
-    const share = "in 1 transfer (less than 0.1 % of its money)";
+    const share = "in 1 transfer (less than 0.1 % of all that it";
     expect(said(dealing([], true, "0", "0.001"))).to.contain("It has paid 1 address on OFAC's SDN list: ");
-    expect(said(dealing([], true, "0", "0.001"))).to.contain(`, less than a dollar sent ${share}`);
-    expect(said(dealing([], true, "0.4"))).to.contain(`, less than a dollar received ${share}`);
+    expect(said(dealing([], true, "0", "0.001"))).to.contain(`, less than a dollar sent ${share} sent)`);
+    expect(said(dealing([], true, "0.4"))).to.contain(`, less than a dollar received ${share} received)`);
+  });
+
+  it("measures what an address received by all that it received, however little it has sent", () => {
+    const returned = (codes: readonly string[], isListed: boolean): ReturnType<typeof assess> => {
+      const { graph } = dealing(codes, isListed, "150", "150");
+      return assess(toEvidence({ graph, movements: toMovements("1000000", "150", { senders: 500 }) }));
+    };
+    const { verdict, reasons } = returned(["phishing_activities"], false);
+    expect([verdict, reasons.map(({ points }) => points)]).to.deep.equal(["low", [10]]);
+    expect(reasons[0]?.finding).to.contain("(100 % of all that it sent, less than 0.1 % of all that it received)");
+    expect(returned([], true).reasons.map(({ code, points }) => [code, points])).to.deep.equal([
+      ["paid_sanctioned", 80],
+      ["paid_by_sanctioned", 12],
+    ]);
   });
 
   it("counts neither 30 days, nor 99 recipients, nor what mostly stayed", () => {
