@@ -37,10 +37,11 @@ export interface Exposure {
 export const PRICES: Readonly<Record<Flow["asset"], number>> = { USDC: 1, ETH: 2500, SOL: 150 };
 /** An address with this many contacts, in the few pages that were read, deals with anybody. */
 const HUB_CONTACTS = 40;
-/** The limits of dust from a sanctioned address. They are higher for a mixer, which pays out fixed sums. */
+/** The limits of dust. They are higher for a mixer, which pays out fixed sums. */
+const DUST = { dollars: 100, each: 1, share: 1 } as const;
 const UNSOLICITED = {
-  sanctioned: { dollars: 100, each: 1, share: 1 },
-  bad: { dollars: 100, each: 1, share: 1 },
+  sanctioned: DUST,
+  bad: DUST,
   mixer: { dollars: 500, each: 500, share: 0.01 },
 } as const;
 
@@ -147,7 +148,7 @@ function toIndirect(via: GraphNode, { node, kind, totals, subject, between }: On
       share: toShare(money, totals),
       isDirected,
       isThroughHub: (via.contacts ?? 0) >= HUB_CONTACTS,
-      isUnsolicited: far.sent === 0 && far.largest < 1,
+      isUnsolicited: far.sent === 0 && far.received < DUST.dollars && far.largest < DUST.each,
     },
   ];
 }

@@ -191,6 +191,16 @@ describe("the score of an investigation", () => {
     expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["paid_sanctioned", "paid_by_sanctioned"]);
   });
 
+  it("counts what came from two hops away in pieces below a dollar, where it is a hundred dollars in all", () => {
+    const far = toNode(2, [], true);
+    const scoreOf = (amount: string): number => {
+      const pieces = { ...toFlow(far.address, ADDRESS, amount), largest: "0.9", count: 1000 };
+      const flows = [toFlow(ADDRESS, SUBJECT, "900"), pieces];
+      return assess(toEvidence({ graph: { ...toGraph([toNode(1, []), far]), flows } })).score;
+    };
+    expect([scoreOf("99.99"), scoreOf("100")]).to.deep.equal([0, 10]);
+  });
+
   it("never falls because another path leads to the same address, however much money went that way", () => {
     const scoreOf = (codes: readonly string[], isListed: boolean, ...paths: Path[]): number => {
       const far = toNode(2, codes, isListed);
