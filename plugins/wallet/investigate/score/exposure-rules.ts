@@ -123,9 +123,9 @@ export function weighBadCounterparties(all: readonly Exposure[]): Weighed | unde
 
 /** Addresses of bad reputation are two hops away, not merely as customers of the same exchange. */
 export const weighBadNeighbourhood = (all: readonly Exposure[]): Weighed | undefined => {
-  const exposures = [...select(all, "bad", 2), ...select(all, "mixer", 2)].filter(
-    ({ isThroughHub, isUnsolicited }) => !isThroughHub && !isUnsolicited,
-  );
+  const bad = select(all, "bad", 2);
+  const mixers = select(all, "mixer", 2).filter((mixer) => bad.every(({ address }) => address !== mixer.address));
+  const exposures = [...bad, ...mixers].filter(({ isThroughHub, isUnsolicited }) => !isThroughHub && !isUnsolicited);
   return toWeighed(exposures, 5 * exposures.length, 15);
 };
 

@@ -125,6 +125,7 @@ describe("the score of an investigation", () => {
     ["a phisher's money", dealing(["phishing_activities"], false, "1000"), "bad_counterparties", 25],
     ["a phisher's victim", dealing(["phishing_activities"], false, "0", "1000"), "bad_counterparties", 10],
     ["a phisher two hops away", around(toNode(1, []), toNode(2, ["phishing_activities"])), "bad_neighbourhood", 5],
+    ["a thief's mixer there", around(toNode(1, []), toNode(2, ["mixer", "stealing_attack"])), "bad_neighbourhood", 5],
     ["an age of 6 days", seenDaysAgo(6), "young", 15],
     ["an age of 29 days", seenDaysAgo(29), "young", 8],
     ["100 recipients", withMovements(100), "fan_out", 5],
