@@ -15,15 +15,17 @@ export function toProgramCalls({ transaction, meta }: Landed): NonNullable<Chain
   return instructions.map((instruction, index) => ({
     ...toCall(instruction, accounts),
     ...(index === failedAt && { error }),
-    inner: innerOf(meta, index).map((inner) => ({
-      ...toCall(inner, accounts),
-      stack_height: inner.stackHeight ?? null,
-    })),
+    inner:
+      innerOf(meta, index)?.map((inner) => ({
+        ...toCall(inner, accounts),
+        stack_height: inner.stackHeight ?? null,
+      })) ?? null,
   }));
 }
 
-const innerOf = (meta: Meta | null, outer: number): Instruction[] =>
-  (meta?.innerInstructions ?? []).flatMap(({ index, instructions }) => (index === outer ? instructions : []));
+/** Undefined where they were not recorded, as in the blocks of 2020. */
+const innerOf = (meta: Meta | null, outer: number): Instruction[] | undefined =>
+  meta?.innerInstructions?.flatMap(({ index, instructions }) => (index === outer ? instructions : []));
 
 /** Index and reason of the failed instruction; empty when the transaction succeeded or failed for another reason. */
 function toFailure(meta: Meta | null): readonly unknown[] {

@@ -24,7 +24,7 @@ export interface Meta {
   readonly err: Readonly<Record<string, unknown>> | string | null;
   /** Lamports. */
   readonly fee: number;
-  /** Inner instructions, by the index of their top-level instruction. */
+  /** Inner instructions, by the index of their top-level instruction; null where they were not recorded. */
   readonly innerInstructions?:
     | readonly { readonly index: number; readonly instructions: readonly Instruction[] }[]
     | null;

@@ -1637,11 +1637,13 @@ export interface TxDecodeResponse {
          */
         error?: unknown;
         /**
-         * The calls that programs made in turn, in order and with the same fields, and `stack_height`: 2 if called by this instruction, 3 if by one of those, and so on.
+         * The calls that programs made in turn, in order and with the same fields, and `stack_height`: 2 if called by this instruction, 3 if by one of those, and so on; null where the chain's nodes have not recorded them, as in 2020.
          */
-        inner: {
-          [k: string]: unknown;
-        }[];
+        inner:
+          | {
+              [k: string]: unknown;
+            }[]
+          | null;
         [k: string]: unknown;
       }[]
     | null;

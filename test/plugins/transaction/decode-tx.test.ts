@@ -82,6 +82,28 @@ describe("a decoded transaction", () => {
     expect(program_calls).to.have.nested.property("[0].parsed.info.memo", memo);
   });
 
+  it("does not say that programs called no others where the chain has not recorded it", async () => {
+    const message = {
+      header: { numRequiredSignatures: 1 },
+      accountKeys: [OWNER, "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"],
+      instructions: [{ programIdIndex: 1, accounts: [0], data: "" }],
+    };
+    const { upstream } = createHost();
+    const innerOf = async (meta: object | null): Promise<unknown> => {
+      const result = { slot: 5, transaction: { signatures: [TX_HASHES.solana], message }, meta };
+      const host = createHost({ upstream: (id) => ({ ...upstream(id), rpc: async () => ({ result }) }) });
+      const answer = await (await serve("decode_tx", transaction, host))({
+        chain: "solana",
+        tx_hash: TX_HASHES.solana,
+      });
+      return (answer.program_calls as { inner: unknown }[])[0]?.inner;
+    };
+    const meta = { err: null, fee: 5000 };
+    expect(await innerOf({ ...meta, innerInstructions: [] })).to.deep.equal([]);
+    for (const unknown of [{ ...meta, innerInstructions: null }, meta, null])
+      expect(await innerOf(unknown)).to.equal(null);
+  });
+
   for (const chain of ["base", "ethereum"] as const)
     it(`is found on ${chain} by its hash in capitals and without 0x, and echoed as the chain writes it`, async () => {
       record(chain, "success");
