@@ -38,7 +38,11 @@ export function createCheckPaid(
     const early = found.find(({ at }) => at > 0 && at < openedAt - CLOCKS_MS); // Some blocks have no time.
     if (early) throw tooEarly(transaction, early.at, openedAt);
     const sent = found.reduce((total, { amount }) => total + amount, 0n);
-    const noted = await sumOf(records, (end) => end.transaction === transaction && isTo(payment, end)).catch(fail);
+    const ends = await endsOf(records, transaction).catch(fail);
+    if (ends.some(({ paid }) => !paid)) throw unsummed(transaction);
+    const noted = ends
+      .filter((end) => isTo(payment, end))
+      .reduce((sum, { paid }) => sum + BigInt(paid?.amount ?? 0), 0n);
     if (sent - noted >= BigInt(payment.amount)) return;
     const show = (atomic: bigint): string => `${toDecimal(atomic, rail.decimals)} ${rail.symbol}`;
     const others = noted > 0n ? `, and other refunds of ${show(noted)} are noted with it` : "";
@@ -66,10 +70,16 @@ const tooEarly = (transaction: string, ...times: readonly [at: number, openedAt:
 export const unasked = (why: string): Problem =>
   new Problem("bad-request", `The chain cannot be asked about this: ${why}. ${INSIST}`);
 
-async function sumOf({ ends }: Pick<RefundRecords, "ends">, isCounted: (end: RefundEnd) => boolean): Promise<bigint> {
-  let sum = 0n;
-  for await (const end of ends()) if (isCounted(end)) sum += BigInt(end.paid?.amount ?? 0);
-  return sum;
+const unsummed = (transaction: string): Problem =>
+  new Problem(
+    "bad-request",
+    `${transaction} is noted with another refund, of which it is not known any more how much it has paid. ${INSIST}`,
+  );
+
+async function endsOf({ ends }: Pick<RefundRecords, "ends">, transaction: string): Promise<RefundEnd[]> {
+  const found: RefundEnd[] = [];
+  for await (const end of ends()) if (end.transaction === transaction) found.push(end);
+  return found;
 }
 
 /** Whether a refund has paid the same buyer in the same token. */

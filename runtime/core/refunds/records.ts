@@ -45,12 +45,12 @@ export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string
 export interface RefundEnd {
   /**
    * The transaction on the chain that has refunded the payment; null where the payment itself was undone; empty where the
-   * record of the end is damaged: nothing is owed any more, and the book knows the transaction.
+   * record of an automatic one's end is damaged: nothing is owed any more, and the book knows the transaction.
    */
   readonly transaction: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** What was paid back, to whom; absent in older records. */
+  /** What was paid back, to whom; absent in older records, and where the record of the end is damaged. */
   readonly paid?: Pick<JobPayment, "network" | "asset" | "payer" | "amount">;
 }
 
@@ -77,7 +77,7 @@ export interface RefundRecords {
 export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = async (id: string): Promise<RefundEnd | undefined> => {
     const end = await store.get<unknown>(`refund-end:${id}`).catch(nullIfDamaged);
-    return end === undefined || isEnd(end) ? end : LOST;
+    return end === undefined || isEnd(end) ? end : toLost(await readWay(id).catch(unlessDamaged));
   };
   const readWay = (id: string): Promise<RefundWay | undefined> =>
     readSound(store, `refund-way:${id}`, isWay, "way to refund");
@@ -161,7 +161,11 @@ function isOpenRefund(record: unknown): record is OpenRefund {
 const isEnd = (record: unknown): record is RefundEnd =>
   isObject(record) && (typeof record.transaction === "string" || record.transaction === null);
 
-const LOST: RefundEnd = { transaction: "", at: 0 };
+/** What the way tells of an end whose record is damaged: nothing of a transfer that payphone has signed. */
+function toLost(way: RefundWay | undefined): RefundEnd {
+  if (way && "undone" in way) return { transaction: null, at: 0 };
+  return { transaction: way && "byHand" in way ? way.byHand : "", at: 0 };
+}
 
 const isWay = (record: unknown): record is RefundWay =>
   isObject(record) &&

@@ -11,6 +11,7 @@ import { failedJob, PRICE } from "../../core/refunds/rail.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
+import { damage } from "../../support/store/damage.ts";
 import { problemOf } from "../../support/thrown.ts";
 
 describe("payphone refunds close", () => {
@@ -148,6 +149,20 @@ describe("payphone refunds close", () => {
       yield { transaction: "0xab", at: 0, paid: token };
     };
     await check({ payment, openedAt: 0 }, "0xab", { ends });
+  });
+
+  it("takes none with which a refund is noted whose amount a damaged record has lost", async () => {
+    const [first, second] = await openJobs([someone(), someone()]);
+    const transaction = `0x${"d4".repeat(32)}`;
+    const place = { dataDir: data, redisUrl: undefined };
+    await closeRefund(place, { job: first?.id as string, transaction });
+    damage(data, `refund-end:${first?.id}`);
+    const to = second?.payment.payer as string;
+    transfers.splice(0, 1, { transaction, from: null, to, amount: PRICE, at: 0 });
+    const refusal = await problemOf(closeRefund(place, { job: second?.id as string, transaction, checkPaid: check }));
+    expect(refusal.message).to.equal(
+      `${transaction} is noted with another refund, of which it is not known any more how much it has paid. Where you know better, add --unchecked`,
+    );
   });
 
   it("takes no transaction from before the refund was opened, as far as the chain tells its time", async () => {

@@ -94,6 +94,16 @@ describe("a refund whose record is damaged", () => {
       expect(ends).to.have.members(["", "0xfd"]);
     });
 
+  it("has ended as its way tells where the record of the end is damaged: by hand, or for good without a payment", async () => {
+    const [paid, undone] = [first(), failedJob()];
+    await records.choose(paid.id, { byHand: "0xfa" });
+    await records.choose(undone.id, { undone: true });
+    for (const { id } of [paid, undone]) damage(data, `refund-end:${id}`);
+    const refunds = desk.createProcess({ store });
+    expect(await refunds.status(paid.id)).to.deep.equal({ refund_tx: "0xfa", refund_pending: null });
+    expect(await refunds.status(undone.id)).to.deep.equal({ refund_tx: null, refund_pending: null, isUndone: true });
+  });
+
   it("is not paid a second time where it was paid before the damage", async () => {
     const lost = first();
     const refunds = desk.createProcess({ store, guardMs: 3_600_000 });
