@@ -53,15 +53,14 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
   /** @param failures how many runs of the task have failed in a row */
   function wait(task: Task, ms: number, failures: number): void {
     if (closing.signal.aborted) return;
-    const timer = setTimeout(
-      () => {
-        timers.delete(timer);
-        const run = runOnce(task, failures);
-        running.set(run, task.name);
-        void run.finally(() => running.delete(run));
-      },
-      Math.min(ms, LONGEST_TIMER_MS),
-    ).unref();
+    const first = Math.min(ms, LONGEST_TIMER_MS);
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      if (ms > first) return wait(task, ms - first, failures);
+      const run = runOnce(task, failures);
+      running.set(run, task.name);
+      void run.finally(() => running.delete(run));
+    }, first).unref();
     timers.add(timer);
   }
 

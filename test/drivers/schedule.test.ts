@@ -56,12 +56,14 @@ describe("background work", () => {
     expect(begun).to.have.length(2);
   });
 
-  it("does not run all the time when its interval is longer than a timer can count", async () => {
-    every("task", 365 * DAY_MS);
+  it("runs at its interval when that is longer than a timer can count", async () => {
+    every("task", 60 * DAY_MS);
     schedule.start();
     await pass(0);
-    await pass(24 * DAY_MS);
+    for (let day = 0; day < 59; day += 1) await pass(DAY_MS);
     expect(begun).to.have.length(1);
+    for (let day = 0; day < 2; day += 1) await pass(DAY_MS); // The mock begins later timers at the end of its step.
+    expect(begun).to.have.length(2);
   });
 
   it("never runs twice at once, and holds up no other task", async () => {
