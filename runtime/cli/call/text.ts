@@ -74,7 +74,7 @@ export function toReceiptText(
   const isElsewhere = isOfOtherNetwork(pending, receipt);
   const transaction = receipt?.transaction && printable(receipt.transaction);
   const lines: [string, string | undefined][] = [
-    ["paid", isElsewhere ? (isOwnName ? EARLIER : NOT_KNOWN) : `${amount} ${symbol}`],
+    ["paid", isElsewhere ? (isOwnName ? EARLIER : NOT_KNOWN) : `${amount} ${symbol}${isOwnName ? OR_BEFORE : ""}`],
     ["network", [!isElsewhere && title, receipt?.network && printable(receipt.network)].filter(Boolean).join(", ")],
     ["payer", printable(receipt?.payer ?? payer)],
     ["transaction", transaction || "the seller sent no receipt"],
@@ -92,6 +92,7 @@ export function toReceiptText(
 }
 
 const EARLIER = "nothing now, by this receipt of an earlier payment on another network";
+const OR_BEFORE = ", or what was paid before under this name";
 const NOT_KNOWN = "not known: the receipt names another network than the payment";
 
 /** Printed instead of a receipt when none came, or one of a failure. @param isOwnName as above */

@@ -39,6 +39,7 @@ describe("the identifier of a call", () => {
     const { err } = await run({ url: seller.url, identifier: ID });
     expect(ids()).to.deep.equal([ID]);
     expect(err).to.include(`as ${ID}; a seller that keeps names does not charge it again with this wallet`);
+    expect(err).to.match(/^ {2}paid +0\.001 USDC, or what was paid before under this name$/m);
   });
 
   it("finds what was paid on another network, whose receipt is no payment of now and no transaction here", async () => {
