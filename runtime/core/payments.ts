@@ -95,8 +95,7 @@ export interface PaymentsDeps {
   /** Which facilitators are trusted; when omitted, read from the store. */
   readonly trust?: FacilitatorTrust | undefined;
   /** Timeouts of facilitators and chains. */
-  readonly patience?: Pick<SettlerDeps, "settleMs" | "silenceMs" | "confirmMs"> &
-    Pick<ReconcilerDeps, "confirmAfterMs" | "claimMs">;
+  readonly patience?: Pick<SettlerDeps, "settleMs" | "confirmMs"> & Pick<ReconcilerDeps, "confirmAfterMs" | "claimMs">;
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {

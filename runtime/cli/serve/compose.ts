@@ -60,7 +60,6 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   return {
     listener: toListener(options, { outside, till, surfaces }, ready),
     services,
-    rails: configured,
     capabilities,
     async jobsInLine() {
       const ids = await jobServices();

@@ -5,7 +5,7 @@ import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { TraceStep } from "../../core/trace.ts";
-import type { Rail, RailStatus } from "../../core/x402/rails.ts";
+import type { RailStatus } from "../../core/x402/rails.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
@@ -61,7 +61,6 @@ export interface SandboxParts {
 export interface Composition extends Omit<SoldSet, "site"> {
   readonly listener: RequestListener;
   readonly services: readonly Service[];
-  readonly rails: readonly Rail[];
   /** By id. */
   railStatuses(): ReadonlyMap<string, RailStatus>;
   /** The ids of priced services that cannot be paid at present. */

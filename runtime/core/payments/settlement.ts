@@ -49,12 +49,12 @@ export interface SettlerDeps {
   readonly stalls?: Omit<Stalls, "warnings">;
   /** The timeout of one attempt at the facilitator; longer than the facilitator's own wait for a confirmation. */
   readonly settleMs?: number;
-  /** How long the facilitator may be silent before the chain is asked. */
-  readonly silenceMs?: number;
   /** How long the chain is polled for a settlement that the facilitator reports. */
   readonly confirmMs?: number;
 }
 
+/** How long the facilitator may be silent before the chain is asked. */
+const SILENCE_MS = 5000;
 /** The refusal of a payment that the chain rules out after an answer that left its outcome open. The code is x402's. */
 const DEAD = {
   errorReason: "invalid_transaction_state",
@@ -74,7 +74,7 @@ const LOOK_MS = 10_000;
 const LOOK_PAUSE_MS = 1000;
 
 export function createSettler(deps: SettlerDeps): Settler {
-  const { rails, log, stalls, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
+  const { rails, log, stalls, settleMs = 40_000, confirmMs = 10_000 } = deps;
   const settleDeadline = createDeadline(settleMs);
   const lookDeadline = createDeadline(LOOK_MS);
   const confirmDeadline = createDeadline(confirmMs);
@@ -126,7 +126,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     const silence = setTimeout(() => {
       answered = new AbortController();
       seen.resolve(watchChain(payment, offer, answered.signal));
-    }, silenceMs).unref();
+    }, SILENCE_MS).unref();
     try {
       return await Promise.race([answer, seen.promise]);
     } finally {
