@@ -12,7 +12,7 @@ import type { Terminal } from "../terminal.ts";
 import { type Buyer, doorOf, HABITS, trade } from "./buyers.ts";
 import type { SoldService } from "./doors.ts";
 import { compare } from "./report.ts";
-import { fund, fundableRails, makeWallets } from "./wallets.ts";
+import { fund, fundableRails, makeWallets, toPurse } from "./wallets.ts";
 
 /** The command line of `payphone simulate`. */
 export interface SimulateCommand {
@@ -56,7 +56,7 @@ export async function simulate(config: Config, command: SimulateCommand, termina
     return { wallet, habit, door: doorOf(at) };
   });
   const rich = buyers.filter(({ habit }) => habit !== "has no money").map(({ wallet }) => wallet);
-  for (const rail of rails) await fund(rich, rail, sandbox);
+  for (const rail of rails) await fund(rich, toPurse(rail, DEAREST_USD, set.site), { rail, sandbox });
   terminal.err(
     `${withNoun(count, "buyer")}, ${withNoun(services.length, "service")}, ${rails.map(({ title }) => title).join(" and ")}`,
   );

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import { expect } from "chai";
+import { describeSandbox } from "../../../runtime/cli/books/chains.ts";
+import { fund, makeWallets, toPurse } from "../../../runtime/cli/simulate/wallets.ts";
+import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
@@ -69,6 +72,31 @@ describe("payphone simulate", () => {
     );
     const verified = await run("books", "verify");
     expect(verified.code, verified.out + verified.err).to.equal(0);
+  });
+
+  it("gives its buyers money while another one gives its own from the same wallet, and says when that is empty", async () => {
+    const place = { rail: site.rails[0] as RailManifest, sandbox: await describeSandbox(sandbox.url) };
+    await Promise.all([1n, 2n, 3n].map(async (amount) => fund(await makeWallets(10), amount, place)));
+    const refused = await fund(await makeWallets(1), 10n ** 30n, place).catch((error: unknown) => error);
+    expect((refused as Error).message).to.match(
+      /^The sandbox's buyer cannot give the wallets USDC on Base: .*exceeds balance/,
+    );
+  });
+
+  it("gives them a hundred of the dearest calls, in each currency", () => {
+    const purseOf = (currency: string, decimals: number): bigint =>
+      toPurse({ ...(site.rails[0] as RailManifest), currency, decimals }, "0.05", {
+        currencies: {
+          eur: { tiers: { "0.01": "0.009", "0.05": "0.045", "5": "4.5" } },
+          krw: { tiers: { "0.05": "70" } },
+        },
+      });
+    expect([purseOf("usd", 6), purseOf("eur", 6), purseOf("krw", 0), purseOf("gbp", 6)]).to.deep.equal([
+      5_000_000n,
+      4_500_000n,
+      7000n,
+      0n,
+    ]);
   });
 
   it("leaves sales of an earlier sandbox to its chains, which ended with it", async () => {
