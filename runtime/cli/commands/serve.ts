@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Problem } from "../../api/problem.ts";
 import { toShop } from "../config/shop.ts";
+import { heedEarlySignals } from "../process/early-signals.ts";
 import { AS_SOLD } from "../process/messages.ts";
 import { startSmall } from "../process/young-generation.ts";
 import type { ServeCommand } from "../serve/serve.ts";
@@ -58,8 +59,9 @@ export function addServerCommands(program: Command): void {
       const { renamed = false, strict = false, asSold = false } = flags;
       if (workers !== undefined && !check && cluster.isPrimary)
         return (await import("../process/workers.ts")).runWorkers(workers);
+      const early = check || cluster.isWorker ? undefined : heedEarlySignals();
       const serve = async (): Promise<void> =>
-        (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold });
+        (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold }, early);
       if (!check) return startSmall(serve);
       const { runServeCheck } = await import("../live/check.ts");
       process.exitCode = await runServeCheck(dir, { json });

@@ -9,6 +9,7 @@ import { missingForServe } from "../config/serve.ts";
 import { type SetFolder, tryReadFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
 import { toServeBanner } from "../process/banner.ts";
+import type { EarlySignals } from "../process/early-signals.ts";
 import { closeOnSignal, outliveRejections } from "../process/signals.ts";
 import { workerLifecycle } from "../process/worker.ts";
 import { toFaultReport, tryPlugins } from "../set/check.ts";
@@ -30,20 +31,23 @@ export interface ServeCommand {
 
 /**
  * Sells the services of a directory for real money, in a process of its own or as one of several workers.
+ * @param early the signals so far; none in a worker, which is told by the process that started it
  * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
  */
-export async function runServe(command: ServeCommand): Promise<void> {
+export async function runServe(command: ServeCommand, early?: EarlySignals): Promise<void> {
   const worker = workerLifecycle();
   try {
     const { running, banner } = await start(command);
     const close = once(running.close);
     worker?.onStop(close);
     closeOnSignal({ close, reload: () => reload(running) });
+    if (early?.end()) reload(running);
     if (command.asSold) await follow(running);
     if (worker) worker.announce({ url: running.url, banner });
     else console.log(`${banner}\nlistening on ${running.url}`);
     flushCompileCache(); // Written now, because a killed process could not write it.
   } catch (error) {
+    early?.end();
     worker?.giveUp();
     throw error;
   }

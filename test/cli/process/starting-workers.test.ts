@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
@@ -13,13 +13,15 @@ import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { INHERITED } from "../../support/inherited.ts";
 
-/** A plugin whose setup never ends. */
-const toEndless = (begun: string): string => `import { writeFileSync } from "node:fs";
+/** A plugin whose setup ends when the file `go` is there. */
+const toSlow = (begun: string, go: string): string => `import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { definePlugin } from "#plugin";
 
 export default definePlugin("toss", async () => {
   writeFileSync("${begun}", "");
-  return new Promise(() => setInterval(() => {}, 1000));
+  while (!existsSync("${go}")) await sleep(50);
+  return { toss: () => ({ sides: [] }) };
 });
 `;
 
@@ -27,25 +29,52 @@ export default definePlugin("toss", async () => {
 const NO_MEMORY = `import { ChildProcess } from "node:child_process";
 ChildProcess.prototype.spawn = () => { throw new Error("spawn ENOMEM"); };`;
 
-describe("serve --workers, while the first of them starts", () => {
-  it("ends when it is told to", async () => {
-    const data = createFolder();
-    const begun = join(data, "begun");
-    const { env } = await sharedSandbox();
-    const dir = await makeDirectory({ ...toShop([]), "plugins/toss.ts": toEndless(begun) });
-    const port = await findFreePort();
-    const place = { PORT: `${port}`, PUBLIC_BASE_URL: `http://127.0.0.1:${port}`, PAYPHONE_DATA_DIR: data };
-    const seller = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir, "--workers", "2"], {
-      stdio: "ignore",
-      env: { ...INHERITED, ...env, ...place },
-    });
-    const gone = once(seller, "exit");
-    await eventually(() => existsSync(begun));
-    seller.kill("SIGTERM");
-    const [code] = await Promise.race([gone, sleep(20_000, ["goes on"], { ref: false })]);
-    seller.kill("SIGKILL"); // Its worker ends with it.
-    expect(code).to.equal(0);
+/** A server whose plugin is being set up: it goes on once the file `go` is there. */
+async function startSlowly(...options: readonly string[]) {
+  const data = createFolder();
+  const [begun, go] = [join(data, "begun"), join(data, "go")];
+  const { env } = await sharedSandbox();
+  const dir = await makeDirectory({ ...toShop([]), "plugins/toss.ts": toSlow(begun, go) });
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const place = { PORT: `${port}`, PUBLIC_BASE_URL: url, PAYPHONE_DATA_DIR: data };
+  const seller = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir, ...options], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...INHERITED, ...env, ...place },
   });
+  const gone = once(seller, "exit");
+  let log = "";
+  seller.stdout.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+  });
+  await eventually(() => existsSync(begun));
+  const end = (): Promise<unknown[]> => Promise.race([gone, sleep(20_000, ["goes on"], { ref: false })]);
+  return { seller, log: () => log, letGo: () => writeFileSync(go, ""), end };
+}
+
+describe("serve, while it starts", () => {
+  for (const options of [[], ["--workers", "2"]]) {
+    const how = ["serve", ...options].join(" ");
+
+    it(`ends when it is told to, as ${how}`, async () => {
+      const { seller, end } = await startSlowly(...options);
+      seller.kill("SIGTERM");
+      const ended = await end();
+      seller.kill("SIGKILL"); // Its worker ends with it.
+      expect(ended).to.deep.equal([0, null]);
+    });
+
+    it(`keeps a SIGHUP until it sells, as ${how}`, async () => {
+      const { seller, log, letGo, end } = await startSlowly(...options);
+      seller.kill("SIGHUP");
+      letGo();
+      await eventually(() => log().includes("set.unchanged") || seller.exitCode !== null || seller.signalCode !== null);
+      seller.kill("SIGTERM");
+      const ended = await end();
+      seller.kill("SIGKILL");
+      expect(ended).to.deep.equal([0, null]);
+    });
+  }
 
   it("says that no process can be started", () => {
     const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(NO_MEMORY)}`;
