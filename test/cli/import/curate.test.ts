@@ -1,7 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { fixture, importAll, importDocument, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, fixture, importAll, importDocument, manifestOf, openShop, refusal, writeDocument } from "./shop.ts";
 
 describe("an import of many operations", () => {
   it("suggests a command that keeps what was typed, quoted for a shell", async () => {
@@ -60,6 +60,31 @@ describe("an import of many operations", () => {
     await importAll(dir, await writeDocument(dir, { look: post, see: post, send: {} }));
     expect(await Promise.all(["look", "see", "send"].map(chargeOf))).to.deep.equal(["first", undefined, undefined]);
     expect(await manifestOf(dir, "shelf_see")).not.to.have.property("price");
+  });
+
+  it("is refused where what the document no longer has would not fit a changed schema, and says what to delete", async () => {
+    const write = (names: readonly string[], type: string) => {
+      const schema = {
+        type: "object",
+        properties: { book: { $ref: "#/components/schemas/Book" } },
+        required: ["book"],
+      };
+      const operation = {
+        method: "post",
+        requestBody: { required: true, content: { "application/json": { schema } } },
+      };
+      const operations = Object.fromEntries(names.map((name) => [name, operation]));
+      return writeDocument(dir, operations, { components: { schemas: { Book: { type } } } });
+    };
+    const dir = await openShop();
+    await importAll(dir, await write(["add", "lend"], "string"));
+    const document = await write(["add"], "object");
+    expect(await refusal(importAll(dir, document))).to.match(
+      /^Nothing was written.*:\nno longer in the source; delete these files, and import again:\nmanifests\/shelf_lend\.yaml.*$/,
+    );
+    await rm(join(dir, "manifests/shelf_lend.yaml"));
+    await importAll(dir, document);
+    expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
   it("names the operations of version 3.2 that have further methods", async () => {

@@ -73,12 +73,14 @@ export async function applyImport(imported: Imported, options: ApplyOptions): Pr
     const changed = [...overlay(files, plans, site)].filter(([file, text]) => files.get(file) !== text);
     await writeAll(dir, toSteps(changed, { upstream, notes, after, isThere: (file) => files.has(file) }));
   }
-  const offered = new Set(imported.offered.map(toManifestFile));
+  return { ...sound, imported, gone: goneFrom(imported, terms) };
+}
+
+/** The manifests of earlier imports that the source no longer offers. */
+function goneFrom({ offered }: Imported, { files, notes }: PlanTerms): readonly string[] {
+  const there = new Set(offered.map(toManifestFile));
   const isManifest = (file: string): boolean => file.startsWith("manifests/") && file.endsWith(".yaml");
-  const gone = Object.keys(notes?.files ?? {}).filter(
-    (file) => isManifest(file) && files.has(file) && !offered.has(file),
-  );
-  return { ...sound, imported, gone };
+  return Object.keys(notes?.files ?? {}).filter((file) => isManifest(file) && files.has(file) && !there.has(file));
 }
 
 interface Steps {
@@ -125,12 +127,14 @@ async function planSound(imported: Imported, terms: PlanTerms, say?: Say): Promi
     const { set, faults } = await checkFiles(overlay(terms.files, plans, site));
     const planned = { services, refused, plans, site, upstreams, total: set.manifests.length };
     if (faults.length === 0) return { ...planned, faults };
+    const gone = goneFrom(imported, terms);
     await known(
       faults.filter(({ file }) => file === SITE_FILE),
       terms,
+      gone,
     );
     const spoilt = services.filter((service) => faultOf(service, imported, faults));
-    if (spoilt.length === 0) return { ...planned, faults: await known(faults, terms) };
+    if (spoilt.length === 0) return { ...planned, faults: await known(faults, terms, gone) };
     for (const service of spoilt)
       refused.push({
         name: service.name,
@@ -157,17 +161,26 @@ function toSchemaPlan(name: string, { schemas }: Imported, terms: PlanTerms): Fi
   }
 }
 
-/** The faults that the shop had before. @throws Problem `bad-request` with the faults that the import would add. */
-async function known(faults: readonly Fault[], { files }: PlanTerms): Promise<readonly Fault[]> {
+/**
+ * The faults that the shop had before. @throws Problem `bad-request` with the faults that the import would add.
+ * @param gone as of `goneFrom`: a schema that they share with other services may no longer fit them.
+ */
+async function known(
+  faults: readonly Fault[],
+  { files }: PlanTerms,
+  gone: readonly string[],
+): Promise<readonly Fault[]> {
   const earlier = new Set(
     (await checkFiles(files)).faults.map(({ file, code, message }) => `${file} ${code} ${message}`),
   );
   const added = faults.filter(({ file, code, message }) => !earlier.has(`${file} ${code} ${message}`));
   if (added.length === 0) return faults;
-  throw new Problem(
-    "bad-request",
-    ["Nothing was written; the shop would have faults:", ...added.toSorted(byPlace).map(toFaultLine)].join("\n"),
-  );
+  const toLines = (some: readonly Fault[]): string[] => some.toSorted(byPlace).map(toFaultLine);
+  const isGone = ({ file }: Fault): boolean => gone.includes(file);
+  const lines = ["Nothing was written; the shop would have faults:", ...toLines(added.filter((one) => !isGone(one)))];
+  if (added.some(isGone))
+    lines.push("no longer in the source; delete these files, and import again:", ...toLines(added.filter(isGone)));
+  throw new Problem("bad-request", lines.join("\n"));
 }
 
 function overlay(files: ShopFiles, plans: readonly FilePlan[], site: readonly FilePlan[]): ShopFiles {
