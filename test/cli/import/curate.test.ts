@@ -87,6 +87,22 @@ describe("an import of many operations", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("says that an edit of the operator's is in the way of what the document has changed", async () => {
+    const toQuery = (...names: string[]) => names.map((name) => ({ name, in: "query", schema: { type: "string" } }));
+    const { dir } = await importDocument({ look: { parameters: toQuery("a") } });
+    const file = join(dir, "manifests/shelf_look.yaml");
+    await writeFile(
+      file,
+      (await readFile(file, "utf8")).replace("a: { type: string }", "a: { type: string, maxLength: 9 }"),
+    );
+    const document = await writeDocument(dir, { look: { parameters: toQuery("a", "b") } });
+    expect((await importAll(dir, document)).report)
+      .to.include('- look: it would not pass the check: proxy.query.b "{b}": the input has no field "b"')
+      .and.to.include("; you have edited input, where the source has changed, too: follow it there, or delete");
+    await writeFile(file, (await readFile(file, "utf8")).replace("    a: {", "    b: { type: string }\n    a: {"));
+    expect((await importAll(dir, document)).report).to.include('proxy.query: {"a":"{a}"} -> ');
+  });
+
   it("names the operations of version 3.2 that have further methods", async () => {
     const copied = { additionalOperations: { COPY: { operationId: "copy", responses: {} } } };
     const paths = { "/books": { query: { operationId: "find", responses: {} }, ...copied } };

@@ -10,6 +10,7 @@ import {
   toReason,
   type UpstreamEntry,
 } from "../imported.ts";
+import type { PartChange } from "./merge.ts";
 import { type ImportNotes, readNotes, toNotesFile } from "./notes.ts";
 import {
   type FilePlan,
@@ -135,14 +136,20 @@ async function planSound(imported: Imported, terms: PlanTerms, say?: Say): Promi
     );
     const spoilt = services.filter((service) => faultOf(service, imported, faults));
     if (spoilt.length === 0) return { ...planned, faults: await known(faults, terms, gone) };
-    for (const service of spoilt)
-      refused.push({
-        name: service.name,
-        reason: `it would not pass the check: ${faultOf(service, imported, faults)?.message}`,
-      });
+    for (const service of spoilt) {
+      const kept = own.find((one) => one.service === service)?.plan.merged.kept ?? [];
+      const reason = `it would not pass the check: ${faultOf(service, imported, faults)?.message}${toOwnEdits(kept)}`;
+      refused.push({ name: service.name, reason });
+    }
     services = services.filter((service) => !spoilt.includes(service));
   }
 }
+
+/** What the operator has edited and the source has changed since, for which a service may not pass the check. */
+const toOwnEdits = (kept: readonly PartChange[]): string =>
+  kept.length === 0
+    ? ""
+    : `; you have edited ${kept.map(({ name }) => name).join(", ")}, where the source has changed, too: follow it there, or delete the manifest, and import again`;
 
 function tryPlan(service: ImportedService, terms: PlanTerms, refused: LeftOut[]): FilePlan | undefined {
   try {
