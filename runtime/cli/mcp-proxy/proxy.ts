@@ -16,7 +16,7 @@ import { createLostPayments } from "./lost.ts";
 import { createPurchases } from "./purchase.ts";
 import { type ToolResult, toFailure } from "./results.ts";
 import { openSeller, type Tell } from "./seller.ts";
-import { toReadable, toReadablePage } from "./well-formed.ts";
+import { toReadable, toReadablePage, withPlainInputs } from "./well-formed.ts";
 
 /** The command line of `payphone mcp-proxy`. */
 export interface McpProxyOptions {
@@ -85,7 +85,7 @@ export async function runMcpProxy(
   const open = (): Server => {
     const server = new Server(INFO, { capabilities: { tools: {} } });
     server.setRequestHandler("tools/list", async ({ params }, { mcpReq }) => {
-      const page = await list({ ...params, _meta: undefined }, mcpReq.signal);
+      const page = withPlainInputs(await list({ ...params, _meta: undefined }, mcpReq.signal));
       return page as unknown as ListToolsResult;
     });
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {

@@ -1,5 +1,6 @@
-import { isSpecType } from "@modelcontextprotocol/client";
+import { isSpecType, type Tool } from "@modelcontextprotocol/client";
 import { isDeep, isObject } from "../../core/json.ts";
+import { withAllFields, withObjects } from "../../surfaces/schema/joined.ts";
 import { type ToolResult, toFailure } from "./results.ts";
 
 /**
@@ -40,4 +41,12 @@ export function toReadablePage(page: ToolResult): ToolResult {
   const whole = { ...page, tools: tools.filter((tool) => isSpecType.Tool(tool)) };
   if (isSpecType.ListToolsResult(whole)) return whole;
   return { tools: whole.tools, ...(typeof page.nextCursor === "string" && { nextCursor: page.nextCursor }) };
+}
+
+/** A page that is well formed, with all fields of each input at its root: model providers refuse every tool otherwise. */
+export function withPlainInputs({ tools, ...rest }: ToolResult): ToolResult {
+  const plain = (Array.isArray(tools) ? tools : []).map((tool: Tool) =>
+    isDeep(tool) ? tool : { ...tool, inputSchema: withObjects(withAllFields(tool.inputSchema)) },
+  );
+  return { ...rest, tools: plain };
 }

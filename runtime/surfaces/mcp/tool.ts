@@ -1,11 +1,9 @@
-import { isObject } from "../../core/json.ts";
-import type { SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
 import { toOffered } from "../rpc/cost.ts";
 import { withSingleTypes } from "../schema/any-of.ts";
-import { withAllFields } from "../schema/joined.ts";
+import { withAllFields, withObjects } from "../schema/joined.ts";
 import { toOutline } from "../schema/lean.ts";
 import type { InlineSchema } from "../schema/self-contained.ts";
 import { knows, type McpVersion } from "./versions.ts";
@@ -47,15 +45,6 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
       }),
   };
 }
-
-/** The schema with an object for each field: by the protocol's types, clients refuse a whole list for one `true` in it. */
-function withObjects(schema: SchemaObject): SchemaObject {
-  if (!isObject(schema.properties)) return schema;
-  const fields = Object.entries(schema.properties).map(([name, field]) => [name, toObject(field)]);
-  return { ...schema, properties: Object.fromEntries(fields) };
-}
-
-const toObject = (field: unknown): unknown => (typeof field === "boolean" ? (field ? {} : { not: {} }) : field);
 
 /** What the service does and costs, and how to poll a job. */
 function toDescription({ manifest, job }: Service, payable: string): string {

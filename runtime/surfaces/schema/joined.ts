@@ -1,5 +1,5 @@
 import { isObject } from "../../core/json.ts";
-import { definitionsOf, mapSubschemas, parseReference, type SchemaObject } from "../../core/schema/subschemas.ts";
+import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 
 interface Fields {
   readonly properties: SchemaObject;
@@ -13,9 +13,18 @@ interface Fields {
 export function withAllFields(schema: SchemaObject): SchemaObject {
   const { allOf, anyOf, oneOf, ...own } = schema;
   if ([allOf, anyOf, oneOf].every((parts) => parts === undefined)) return schema;
-  const { properties, required } = fieldsOf(schema, definitionsOf(schema));
+  const { properties, required } = fieldsOf(schema, toDefinitions(schema));
   return { ...own, properties, ...(required.length > 0 && { required }) };
 }
+
+/** The schema with an object for each field: by MCP's types, clients refuse a whole list of tools for one `true` in it. */
+export function withObjects(schema: SchemaObject): SchemaObject {
+  if (!isObject(schema.properties)) return schema;
+  const fields = Object.entries(schema.properties).map(([name, field]) => [name, toObject(field)]);
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+const toObject = (field: unknown): unknown => (typeof field === "boolean" ? (field ? {} : { not: {} }) : field);
 
 /**
  * An object's schema as people read it: all fields as above, and in each field the keywords of its `allOf`, of which the first
@@ -26,7 +35,7 @@ export const toShown = (schema: SchemaObject): SchemaObject => mapSubschemas(wit
 function join(schema: SchemaObject): SchemaObject {
   const { allOf, ...own } = mapSubschemas(schema, join);
   if (!Array.isArray(allOf)) return own;
-  const { properties, required } = fieldsOf({ ...own, allOf, anyOf: undefined, oneOf: undefined }, {});
+  const { properties, required } = fieldsOf({ ...own, allOf, anyOf: undefined, oneOf: undefined }, new Map());
   return {
     ...Object.assign({}, ...allOf.filter(isObject).reverse()),
     ...own,
@@ -34,22 +43,31 @@ function join(schema: SchemaObject): SchemaObject {
   };
 }
 
-/** @param trail the definitions that the schema is a part of */
-function fieldsOf(schema: SchemaObject, definitions: SchemaObject, trail: readonly unknown[] = []): Fields {
+/** @param definitions those that no part has referred to yet: one that contains itself, or many others, is read once */
+function fieldsOf(schema: SchemaObject, definitions: Map<unknown, unknown>): Fields {
   const { $ref, properties, required, allOf, anyOf, oneOf } = schema;
-  const { definition = "" } = (typeof $ref === "string" && parseReference($ref)) || {};
-  const target = definitions[definition];
+  const target = definitions.get($ref);
+  definitions.delete($ref);
   const inner = (parts: unknown): Fields[] =>
     (Array.isArray(parts) ? parts.filter(isObject) : [])
       .filter(({ type = "object" }) => [type].flat().includes("object"))
-      .map((part) => fieldsOf(part, definitions, [...trail, target]));
+      .map((part) => fieldsOf(part, definitions));
   const own = {
     properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required : [],
   };
   const choices = [anyOf, oneOf].map(inner).filter((parts) => parts.length > 0);
-  return all([own, ...inner(trail.includes(target) ? [] : [target]), ...inner(allOf), ...choices.map(any)]);
+  return all([own, ...inner([target]), ...inner(allOf), ...choices.map(any)]);
 }
+
+/** The definitions of a schema by how a part refers to them; older versions have another word for them. */
+const toDefinitions = (schema: SchemaObject): Map<unknown, unknown> =>
+  new Map(
+    ["definitions", "$defs"].flatMap((word) => {
+      const given = schema[word];
+      return Object.entries(isObject(given) ? given : {}).map(([name, part]) => [`#/${word}/${name}`, part] as const);
+    }),
+  );
 
 /** The fields of an object that fits every part. */
 const all = (parts: readonly Fields[]): Fields => ({

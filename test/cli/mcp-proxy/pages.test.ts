@@ -43,3 +43,31 @@ describe("payphone mcp-proxy, before a tool on a later page of the list", () => 
     expect(pages).to.equal(50);
   });
 });
+
+describe("payphone mcp-proxy, of a tool whose fields stand in parts of its schema", () => {
+  it("shows them all at the root, since model providers refuse every tool otherwise, and checks against the whole", async () => {
+    const Where = { properties: { place: true }, required: ["place"], additionalProperties: false };
+    const inputSchema = {
+      type: "object",
+      oneOf: [{ ...FIELDS, additionalProperties: false }, { $ref: "#/definitions/Where" }],
+      definitions: { Where },
+    };
+    const seller = await startScripted(
+      ({ answer }) => answer(UNPAID),
+      () => ({ tools: [{ name: "weather", inputSchema }] }),
+    );
+    const client = await openProxy(seller.url, createFolder());
+    const { tools } = await client.listTools();
+    expect(tools[0]?.inputSchema).to.deep.equal({
+      type: "object",
+      properties: { city: { type: "string" }, place: {} },
+      definitions: { Where },
+    });
+    const { content } = await client.callTool({ name: "weather", arguments: { city: "Rome", place: 1 } });
+    expect(content)
+      .to.have.nested.property("[0].text")
+      .that.matches(/Nothing was paid\.$/);
+    await client.close();
+    seller.close();
+  });
+});
