@@ -28,12 +28,12 @@ const toObject = (field: unknown): unknown => (typeof field === "boolean" ? (fie
 
 /**
  * An object's schema as people read it: all fields as above, and in each field the keywords of its `allOf`, of which the first
- * counts that says something.
+ * counts that says something, and the values that are alternatives as one list.
  */
 export const toShown = (schema: SchemaObject): SchemaObject => mapSubschemas(withAllFields(schema), join);
 
 function join(schema: SchemaObject): SchemaObject {
-  const { allOf, ...own } = mapSubschemas(schema, join);
+  const { allOf, ...own } = withValues(mapSubschemas(schema, join));
   if (!Array.isArray(allOf)) return own;
   const { properties, required } = fieldsOf({ ...own, allOf, anyOf: undefined, oneOf: undefined }, new Map());
   return {
@@ -41,6 +41,26 @@ function join(schema: SchemaObject): SchemaObject {
     ...own,
     ...(Object.keys(properties).length > 0 && { properties, required }),
   };
+}
+
+/** The schema with an `enum` in the place of several alternatives that are each a value, or a list of some. */
+function withValues(schema: SchemaObject): SchemaObject {
+  const { anyOf, oneOf, ...own } = schema;
+  const alternatives = anyOf ?? oneOf;
+  const isOther = "enum" in own || (anyOf !== undefined && oneOf !== undefined);
+  if (isOther || !Array.isArray(alternatives)) return schema;
+  const values = alternatives.map(valuesOf);
+  const areSeveral = values.filter((one) => one !== NULL).length > 1;
+  return areSeveral && !values.includes(undefined) ? { ...own, enum: values.flat() } : schema;
+}
+
+const NULL: readonly unknown[] = [null];
+
+function valuesOf(schema: unknown): readonly unknown[] | undefined {
+  if (!isObject(schema)) return undefined;
+  if ("const" in schema) return [schema.const];
+  if (Array.isArray(schema.enum)) return schema.enum;
+  return schema.type === "null" ? NULL : undefined;
 }
 
 /** @param definitions those that no part has referred to yet: one that contains itself, or many others, is read once */

@@ -59,4 +59,19 @@ describe("a schema in parts", () => {
     ]);
     expect(fields[2]).to.deep.include({ rules: ["one of low, high"], description: "Usually low." });
   });
+
+  it("is shown with the values that a field may have, where each is an alternative", () => {
+    const one = { type: "string", enum: ["a"], description: "mine" };
+    const properties = {
+      way: { oneOf: [{ const: "in", title: "In" }, { const: "out" }, { type: "null" }], default: "in" },
+      size: { anyOf: [{ const: 1 }, { type: "integer", enum: [2, 3] }] },
+      only: { anyOf: [one, { type: "null" }] },
+      loose: { anyOf: [{ const: "any" }, { type: "integer" }] },
+    };
+    const [way, size, only, loose] = toFields(toShown({ type: "object", properties }));
+    expect(way).to.deep.include({ type: "string or null", rules: ["one of in, out", 'default "in"'] });
+    expect(size).to.deep.include({ type: "number", rules: ["one of 1, 2, 3"] });
+    expect(only).to.deep.include({ type: "string or null", rules: ["one of a"], description: "mine" });
+    expect(loose).to.deep.include({ type: "string or integer", rules: [] });
+  });
 });

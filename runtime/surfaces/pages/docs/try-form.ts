@@ -99,7 +99,7 @@ function kindOf(property: Json): FieldKind {
   if (real.length === 1) return kindOf({ ...real[0] });
   const named = real.length > 0 ? real.flatMap(({ type }) => type) : [property.type].flat();
   const types = [...new Set(named)].filter((type) => type !== "null");
-  const { enum: values, maxLength } = property;
+  const { maxLength, enum: values = "const" in property ? [property.const] : undefined } = property;
   const choices: unknown[] | undefined = Array.isArray(values) ? values.filter((value) => value !== null) : undefined;
   if (choices?.every((choice) => typeof choice === "string")) return { type: "string", choices };
   if (choices?.every((choice) => typeof choice === "number")) return { type: "number", choices: choices.map(String) };

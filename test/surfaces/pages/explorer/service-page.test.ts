@@ -58,7 +58,9 @@ describe("the page of a service", () => {
   it("has a field in its form, and a row in its table, for each field that stands in a part of the schema", async () => {
     const { set, service } = await showSet(ROOT);
     const zip = { allOf: [{ type: "string", pattern: "^[0-9]{5}$" }] };
-    const schema = { type: "object", allOf: [{ properties: { zip }, required: ["zip"] }, { properties: { n: true } }] };
+    const way = { anyOf: [{ const: "in" }, { const: "out" }] };
+    const fields = { properties: { n: true, way, version: { const: "2" } } };
+    const schema = { type: "object", allOf: [{ properties: { zip }, required: ["zip"] }, fields] };
     const [given, input] = [service("roll"), createCompiler(new Map())(schema)];
     const services = [{ ...given, input, output: input }];
     const { site, schemas } = set;
@@ -67,6 +69,8 @@ describe("the page of a service", () => {
     expect(markup)
       .to.match(/data-field="zip" data-type="string" data-required/)
       .and.to.include('data-field="n"');
+    expect(markup).to.match(/data-field="way".*<option value="in">in<.option><option value="out">out<.option>/);
+    expect(markup).to.match(/data-field="version" data-type="string".*<option value="2">2</);
     expect(markup.match(/<code>zip<\/code>/g), "the form, Takes and Gives").to.have.length(3);
   });
 
