@@ -42,7 +42,7 @@ export const DATE_RULES: readonly DayRule[] = [
   ],
   [
     new RegExp(
-      `\\b(?:on )?(?:the )(?<day>\\d{1,2})(?:st|nd|rd|th)\\b(?! (?:(?:of )?${MONTH}|(?:day )?of|last|quarter|${WEEKDAY}\\b))`,
+      `\\b(?:on )?(?:the )(?<day>\\d{1,2})(?:st|nd|rd|th)\\b(?! (?:(?:of )?${MONTH}|(?:day )?of|last|quarter|half|${WEEKDAY}\\b))`,
     ),
     ({ day }, today) => {
       const months = Array.from({ length: 12 }, (_, i) => today.with({ day: 1 }).add({ months: i }));

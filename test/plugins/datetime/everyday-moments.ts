@@ -159,7 +159,7 @@ export const MOMENTS: Readonly<Record<string, Scene["rows"]>> = {
     ["12:30 tomorrow", "2026-11-21T12:30:00+00:00", "medium"],
     ["next week on Wednesday at 4", "2026-11-25T04:00:00+00:00", "low"],
     ["the end of this month at 6pm", "2026-11-30T18:00:00+00:00", "medium"],
-    ["first half of 2027", "2027-01-01T00:00:00+00:00", "low"],
+    ["the second half of 2027", "2027-07-01T00:00:00+00:00", "low"],
     ["3:04PM", "2026-11-20T15:04:00+00:00", "low"],
     ["nine thirty tomorrow morning", "2026-11-21T09:30:00+00:00", "medium"],
     ["tomorrow at ten thirty", "2026-11-21T10:30:00+00:00", "medium"],
