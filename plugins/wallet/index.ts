@@ -3,10 +3,10 @@ import { readChainAddress } from "./address.ts";
 import { createIntel, WALLET_RULES } from "./intel/bundle.ts";
 import { createInvestigate } from "./investigate/investigation.ts";
 import { readSubject } from "./investigate/subject.ts";
-import { createEns } from "./names/ens.ts";
+import { createEns } from "./names/ens/ens.ts";
 import { readName } from "./names/name.ts";
 import { createResolveName } from "./names/resolution.ts";
-import { createSol } from "./names/sol.ts";
+import { createSol } from "./names/sol/sol.ts";
 import { createScreening } from "./screen/screening.ts";
 import { refuseTokenAccount } from "./token-account.ts";
 

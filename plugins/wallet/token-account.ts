@@ -1,5 +1,5 @@
 import { Problem, type Upstream } from "#plugin";
-import { readTokenOwner } from "./names/sol-accounts.ts";
+import { readTokenOwner } from "./names/sol/accounts.ts";
 
 /** How long the node is waited for. */
 const PATIENCE_MS = 2000;

@@ -112,6 +112,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "plugins/datetime": ["phrase", "machine", "zones"],
   "plugins/ledger": ["report", "chain"],
   "plugins/wallet": ["investigate", "intel", "screen", "names"],
+  "plugins/wallet/names": ["sol", "ens"],
   "plugins/wallet/investigate": ["report", "collection", "score", "sources"],
 };
 

@@ -1,6 +1,6 @@
 import { Problem, toValueError } from "#plugin";
 import { readAddress } from "../address.ts";
-import { normalizeEnsName } from "./ens-normalize.ts";
+import { normalizeEnsName } from "./ens/normalize.ts";
 
 /** The suffixes that are resolved. */
 export const SUPPORTED_TLDS = [".eth", ".sol"] as const;

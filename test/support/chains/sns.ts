@@ -6,7 +6,7 @@ import {
   toFavouriteKey,
   toReverseKey,
   toSolKeys,
-} from "../../../plugins/wallet/names/sol-keys.ts";
+} from "../../../plugins/wallet/names/sol/keys.ts";
 import { TOKEN_PROGRAM } from "../../../runtime/drivers/solana/programs.ts";
 import { closeServer, createRpcServer, listenOnLoopback, NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { openBank } from "../../../runtime/sandbox/svm/bank.ts";

@@ -1,6 +1,6 @@
 import type { Call, Host } from "#plugin";
-import { createEns } from "../../names/ens.ts";
-import { createSol } from "../../names/sol.ts";
+import { createEns } from "../../names/ens/ens.ts";
+import { createSol } from "../../names/sol/sol.ts";
 import type { Screening } from "../../screen/screening.ts";
 import type { Evidence } from "../evidence.ts";
 import { BASE_CHAIN_ID, type Subject } from "../subject.ts";

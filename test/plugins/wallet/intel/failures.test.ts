@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import nock from "nock";
 import { createIntel } from "../../../../plugins/wallet/intel/bundle.ts";
-import { createEns } from "../../../../plugins/wallet/names/ens.ts";
-import { createSol } from "../../../../plugins/wallet/names/sol.ts";
+import { createEns } from "../../../../plugins/wallet/names/ens/ens.ts";
+import { createSol } from "../../../../plugins/wallet/names/sol/sol.ts";
 import { createScreening } from "../../../../plugins/wallet/screen/screening.ts";
 import type { RpcAnswer, Upstream } from "../../../../runtime/api/plugin.ts";
 import { offline } from "../../../support/sources/replay.ts";

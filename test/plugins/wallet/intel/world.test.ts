@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
 import { createIntel } from "../../../../plugins/wallet/intel/bundle.ts";
-import { createEns } from "../../../../plugins/wallet/names/ens.ts";
-import { createSol } from "../../../../plugins/wallet/names/sol.ts";
+import { createEns } from "../../../../plugins/wallet/names/ens/ens.ts";
+import { createSol } from "../../../../plugins/wallet/names/sol/sol.ts";
 import { createWorldClock } from "../../../support/world/clock.ts";
 import { openGoPlus } from "../../../support/world/goplus.ts";
 import { askForPause } from "../../../support/world/manners.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
-import { createEns } from "../../../../plugins/wallet/names/ens.ts";
+import { createEns } from "../../../../plugins/wallet/names/ens/ens.ts";
 import type { Hex } from "../../../../runtime/api/plugin.ts";
 import { type Ens, startEns } from "../../../support/chains/ens.ts";
 import { createHost, NOW, problemOf, serve } from "../../host.ts";

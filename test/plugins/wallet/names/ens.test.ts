@@ -3,7 +3,7 @@ import { base58 } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
 import wallet from "../../../../plugins/wallet/index.ts";
-import { normalizeEnsName } from "../../../../plugins/wallet/names/ens-normalize.ts";
+import { normalizeEnsName } from "../../../../plugins/wallet/names/ens/normalize.ts";
 import { type Ens, startEns } from "../../../support/chains/ens.ts";
 import { createHost, faultsOf, NOW, type Serve, serve } from "../../host.ts";
 

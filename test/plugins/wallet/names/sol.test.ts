@@ -1,8 +1,8 @@
 import { SystemProgram } from "@solana/web3.js";
 import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
-import { createSol } from "../../../../plugins/wallet/names/sol.ts";
-import { PROGRAMS, toReverseKey, toSolKeys } from "../../../../plugins/wallet/names/sol-keys.ts";
+import { PROGRAMS, toReverseKey, toSolKeys } from "../../../../plugins/wallet/names/sol/keys.ts";
+import { createSol } from "../../../../plugins/wallet/names/sol/sol.ts";
 import { createSolWallet, type Sns, startSns, TOKEN_2022_PROGRAM } from "../../../support/chains/sns.ts";
 import { createHost, faultsOf, NOW, type Serve, serve } from "../../host.ts";
 

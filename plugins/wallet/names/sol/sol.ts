@@ -1,11 +1,11 @@
 import type { Host } from "#plugin";
-import { isSolName } from "./name.ts";
-import { DEFAULT_TTL_SECONDS, type NameRegistry, unresolved } from "./registry.ts";
-import { readAccounts, readHolder, readKey } from "./sol-accounts.ts";
-import { toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
-import { toRegistrant } from "./sol-registration.ts";
-import { toSnsTarget } from "./sol-sns.ts";
-import type { FindHolder, SolTarget } from "./sol-target.ts";
+import { isSolName } from "../name.ts";
+import { DEFAULT_TTL_SECONDS, type NameRegistry, unresolved } from "../registry.ts";
+import { readAccounts, readHolder, readKey } from "./accounts.ts";
+import { toFavouriteKey, toReverseKey, toSolKeys } from "./keys.ts";
+import { toRegistrant } from "./registration.ts";
+import { toSnsTarget } from "./sns.ts";
+import type { FindHolder, SolTarget } from "./target.ts";
 
 const SUFFIX = ".sol";
 /** The first byte of a favourite-name account. */

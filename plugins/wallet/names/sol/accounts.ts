@@ -1,7 +1,7 @@
 import { base58 } from "@scure/base";
 import type { Upstream } from "#plugin";
-import { toJsonFields } from "../fields.ts";
-import { askNode, toMisfit } from "../node.ts";
+import { toJsonFields } from "../../fields.ts";
+import { askNode, toMisfit } from "../../node.ts";
 
 /** A Solana account's state. */
 export interface SolanaAccount {

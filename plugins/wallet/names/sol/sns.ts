@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
-import { readKey, type SolanaAccount } from "./sol-accounts.ts";
-import type { SolKeys } from "./sol-keys.ts";
-import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./sol-target.ts";
+import { readKey, type SolanaAccount } from "./accounts.ts";
+import type { SolKeys } from "./keys.ts";
+import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./target.ts";
 
 export interface SnsAccounts {
   readonly domain: SolanaAccount;

@@ -1,5 +1,5 @@
 import type { Client } from "viem";
-import { findResolver } from "./ens-records.ts";
+import { findResolver } from "./records.ts";
 
 /** Whether a .eth name is registered. */
 export interface Registration {

@@ -1,4 +1,4 @@
-import { isWallet } from "./sol-keys.ts";
+import { isWallet } from "./keys.ts";
 
 /** The wallet that a .sol name leads to, or a sentence why there is none. */
 export type SolTarget = { readonly wallet: string } | { readonly refusal: string };

@@ -1,10 +1,10 @@
 import { base58 } from "@scure/base";
 import type { Hex, Host } from "#plugin";
-import { createAskEthereum } from "./ens-client.ts";
-import { normalizeEnsName } from "./ens-normalize.ts";
-import { readEthereumAddress, readPrimaryName, readSolanaKey } from "./ens-records.ts";
-import { readRegistration, readTtlSeconds } from "./ens-registration.ts";
-import { DEFAULT_TTL_SECONDS, type NameAddress, type NameRegistry, type Resolution, unresolved } from "./registry.ts";
+import { DEFAULT_TTL_SECONDS, type NameAddress, type NameRegistry, type Resolution, unresolved } from "../registry.ts";
+import { createAskEthereum } from "./client.ts";
+import { normalizeEnsName } from "./normalize.ts";
+import { readEthereumAddress, readPrimaryName, readSolanaKey } from "./records.ts";
+import { readRegistration, readTtlSeconds } from "./registration.ts";
 
 /**
  * The Ethereum Name Service: on-chain names, wildcards (ENSIP-10) and off-chain gateways (EIP-3668). A name whose

@@ -1,6 +1,6 @@
 import type { Client } from "viem";
 import { type Host, Problem, type Upstream } from "#plugin";
-import { createGateways, type Lookup, toBusyGateway } from "./ens-gateways.ts";
+import { createGateways, type Lookup, toBusyGateway } from "./gateways.ts";
 
 /**
  * Runs work with a viem client for Ethereum. Contract reverts reach the work as viem's errors.

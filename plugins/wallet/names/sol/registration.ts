@@ -1,6 +1,6 @@
-import { readKey, type SolanaAccount } from "./sol-accounts.ts";
-import { SOL_CLASS, type SolKeys } from "./sol-keys.ts";
-import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./sol-target.ts";
+import { readKey, type SolanaAccount } from "./accounts.ts";
+import { SOL_CLASS, type SolKeys } from "./keys.ts";
+import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./target.ts";
 
 /** A record's layout: discriminator, class, owner kind, owner, frozen, expiry in Unix seconds (0: never), … */
 const RECORD = 2;
