@@ -1,8 +1,8 @@
 import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { EvmClient } from "./evm/client.ts";
-import type { EvmSender, EvmSubmission } from "./evm/sender.ts";
-import { checkLine, tooDear } from "./evm/sender-chain.ts";
+import { checkLine, tooDear } from "./evm/sender/chain.ts";
+import type { EvmSender, EvmSubmission } from "./evm/sender/sender.ts";
 import { MEMO_PROGRAM } from "./solana/programs.ts";
 import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";

@@ -68,6 +68,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "http",
   ],
+  "runtime/drivers/evm": ["sender"],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
   "runtime/surfaces/a2a": ["peers"],
   "runtime/surfaces/pages": ["docs", "report", "seller"],

@@ -5,7 +5,7 @@ import { silentLog } from "../../runtime/core/silent-log.ts";
 import type { Rail } from "../../runtime/core/x402/rails.ts";
 import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
-import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender.ts";
+import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender/sender.ts";
 import { createEvmSettlements } from "../../runtime/drivers/evm/settlements.ts";
 import { createLocalFacilitator } from "../../runtime/drivers/facilitator/local.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";

@@ -10,7 +10,7 @@ import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createEvmReads } from "../../runtime/drivers/evm/reads.ts";
-import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender.ts";
+import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender/sender.ts";
 import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
 import { MEMO_PROGRAM } from "../../runtime/drivers/solana/programs.ts";
 import { createSolanaSender } from "../../runtime/drivers/solana/sender.ts";

@@ -8,7 +8,7 @@ import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createEvmReads } from "../../runtime/drivers/evm/reads.ts";
-import { createEvmSender } from "../../runtime/drivers/evm/sender.ts";
+import { createEvmSender } from "../../runtime/drivers/evm/sender/sender.ts";
 import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
 import { createSolanaSender } from "../../runtime/drivers/solana/sender.ts";
 import { createTreasury } from "../../runtime/drivers/treasury.ts";

@@ -15,7 +15,7 @@ import { readIncoming } from "../../drivers/evm/incoming.ts";
 import { createPayerProof } from "../../drivers/evm/payer-proof.ts";
 import { createEvmReads } from "../../drivers/evm/reads.ts";
 import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
-import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
+import { createEvmSender, type EvmSender } from "../../drivers/evm/sender/sender.ts";
 import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
 import { withCheck } from "../../drivers/facilitator/checked.ts";
 import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";

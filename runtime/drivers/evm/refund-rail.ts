@@ -8,7 +8,7 @@ import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { SettlementState } from "../../core/x402/x402.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
-import type { EvmSender } from "./sender.ts";
+import type { EvmSender } from "./sender/sender.ts";
 import { createEvmSettlements } from "./settlements.ts";
 import { plain } from "./token-abi.ts";
 

@@ -4,7 +4,7 @@ import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
 import { ERC1271_ABI, ERC1271_MAGIC_VALUE } from "../evm/erc1271.ts";
 import { toAuthorizationDigest } from "../evm/payer-proof.ts";
-import type { EvmCall } from "../evm/sender.ts";
+import type { EvmCall } from "../evm/sender/sender.ts";
 
 /** The call that deploys a wallet; anybody may make it (ERC-6492). */
 export interface Deployment {

@@ -11,8 +11,8 @@ import type {
   VerifyResponse,
 } from "../../core/x402/x402.ts";
 import type { EvmClient } from "../evm/client.ts";
-import type { EvmSender, EvmSubmission } from "../evm/sender.ts";
-import { checkLine, tooDear } from "../evm/sender-chain.ts";
+import { checkLine, tooDear } from "../evm/sender/chain.ts";
+import type { EvmSender, EvmSubmission } from "../evm/sender/sender.ts";
 import { createCoverage } from "./coverage.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";

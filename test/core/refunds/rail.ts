@@ -11,7 +11,7 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmRefundRail } from "../../../runtime/drivers/evm/refund-rail.ts";
-import { createEvmSender } from "../../../runtime/drivers/evm/sender.ts";
+import { createEvmSender } from "../../../runtime/drivers/evm/sender/sender.ts";
 
 /** The rail `base` of the project's own site. */
 export const base = (await loadRails(join(import.meta.dirname, "../../.."))).find(

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toFees, toRaisedFees } from "../../../runtime/drivers/evm/sender-fees.ts";
+import { toFees, toRaisedFees } from "../../../runtime/drivers/evm/sender/fees.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { EvmCall } from "../../../runtime/drivers/evm/sender.ts";
+import type { EvmCall } from "../../../runtime/drivers/evm/sender/sender.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NOBODY, never, stageSender, text } from "./sender-stage.ts";
 

@@ -3,8 +3,8 @@ import type { PublicClient } from "viem";
 import type { FeeEvent } from "../../../runtime/core/books/fees.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { EvmClient } from "../../../runtime/drivers/evm/client.ts";
-import type { Journal } from "../../../runtime/drivers/evm/sender-journal.ts";
-import { createSpending, feeOf } from "../../../runtime/drivers/evm/sender-spending.ts";
+import type { Journal } from "../../../runtime/drivers/evm/sender/journal.ts";
+import { createSpending, feeOf } from "../../../runtime/drivers/evm/sender/spending.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NOBODY, never, stageSender, text } from "./sender-stage.ts";
 

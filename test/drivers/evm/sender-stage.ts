@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
-import { createEvmSender, type EvmSender, type EvmSenderOptions } from "../../../runtime/drivers/evm/sender.ts";
+import { createEvmSender, type EvmSender, type EvmSenderOptions } from "../../../runtime/drivers/evm/sender/sender.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";

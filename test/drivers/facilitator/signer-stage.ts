@@ -1,6 +1,6 @@
 import { type Hex, type PublicClient, parseAbi } from "viem";
-import type { EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
-import type { EvmInclusion } from "../../../runtime/drivers/evm/sender-signer.ts";
+import type { EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender/sender.ts";
+import type { EvmInclusion } from "../../../runtime/drivers/evm/sender/signer.ts";
 import type { Coverage } from "../../../runtime/drivers/facilitator/coverage.ts";
 import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
 import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/deployment-quota.ts";

@@ -6,7 +6,7 @@ import type { SmartWalletsManifest } from "../../../runtime/core/set/manifest.ts
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Facilitator, PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
-import { createEvmSender, type EvmSender } from "../../../runtime/drivers/evm/sender.ts";
+import { createEvmSender, type EvmSender } from "../../../runtime/drivers/evm/sender/sender.ts";
 import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local.ts";
 import type { TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";

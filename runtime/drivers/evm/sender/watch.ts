@@ -1,11 +1,11 @@
-import type { Clock, Hex, Log } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { EvmClient } from "./client.ts";
-import { broadcast, type ChainView, findReceipt, readView } from "./sender-chain.ts";
-import { toRaisedFees } from "./sender-fees.ts";
-import type { Journal } from "./sender-journal.ts";
-import type { EvmInclusion, Payload, SignedAttempt, Signer } from "./sender-signer.ts";
-import { feeOf, type Spending } from "./sender-spending.ts";
+import type { Clock, Hex, Log } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { EvmClient } from "../client.ts";
+import { broadcast, type ChainView, findReceipt, readView } from "./chain.ts";
+import { toRaisedFees } from "./fees.ts";
+import type { Journal } from "./journal.ts";
+import type { EvmInclusion, Payload, SignedAttempt, Signer } from "./signer.ts";
+import { feeOf, type Spending } from "./spending.ts";
 
 /** A transaction with a claimed nonce that is not final yet. Its payload never changes; its fees may rise. */
 export interface PendingTransaction {

@@ -1,6 +1,6 @@
-import type { Hex } from "../../api/capabilities.ts";
-import type { FeeEvent, SpentFor } from "../../core/books/fees.ts";
-import type { Store } from "../../core/store.ts";
+import type { Hex } from "../../../api/capabilities.ts";
+import type { FeeEvent, SpentFor } from "../../../core/books/fees.ts";
+import type { Store } from "../../../core/store.ts";
 
 /** One signed transaction for one nonce. */
 export interface SignedBytes {

@@ -1,21 +1,16 @@
 import PQueue from "p-queue";
-import type { Clock, Hex, Log } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { Store } from "../../core/store.ts";
-import { untilAborted } from "../../core/time/deadline.ts";
-import type { TreasuryAccounts } from "../treasury.ts";
-import type { EvmClient } from "./client.ts";
-import { broadcast, type ChainView, estimate, readView, tooDear } from "./sender-chain.ts";
-import { type Market, toFees } from "./sender-fees.ts";
-import { createJournal, type Journal, type SignedBytes } from "./sender-journal.ts";
-import { createSigner, type EvmInclusion, type Payload, type Signer } from "./sender-signer.ts";
-import { createSpending } from "./sender-spending.ts";
-import {
-  createTransactionWatch,
-  type PendingTransaction,
-  type TransactionWatch,
-  type WatchTimes,
-} from "./sender-watch.ts";
+import type { Clock, Hex, Log } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { Store } from "../../../core/store.ts";
+import { untilAborted } from "../../../core/time/deadline.ts";
+import type { TreasuryAccounts } from "../../treasury.ts";
+import type { EvmClient } from "../client.ts";
+import { broadcast, type ChainView, estimate, readView, tooDear } from "./chain.ts";
+import { type Market, toFees } from "./fees.ts";
+import { createJournal, type Journal, type SignedBytes } from "./journal.ts";
+import { createSigner, type EvmInclusion, type Payload, type Signer } from "./signer.ts";
+import { createSpending } from "./spending.ts";
+import { createTransactionWatch, type PendingTransaction, type TransactionWatch, type WatchTimes } from "./watch.ts";
 
 /** A call to send. The sender chooses its nonce and fees. */
 export interface EvmCall extends Pick<Payload, "to">, Partial<Pick<Payload, "data" | "value" | "spentFor">> {

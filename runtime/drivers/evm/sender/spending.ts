@@ -1,9 +1,9 @@
 import type { TransactionReceipt } from "viem";
-import type { Clock, Hex, Log } from "../../api/capabilities.ts";
-import { type SpentFor, toFee } from "../../core/books/fees.ts";
-import type { EvmClient } from "./client.ts";
-import { findReceipt } from "./sender-chain.ts";
-import type { Journal } from "./sender-journal.ts";
+import type { Clock, Hex, Log } from "../../../api/capabilities.ts";
+import { type SpentFor, toFee } from "../../../core/books/fees.ts";
+import type { EvmClient } from "../client.ts";
+import { findReceipt } from "./chain.ts";
+import type { Journal } from "./journal.ts";
 
 /** Enters the fees of the account's transactions in the shop's book. */
 export interface Spending {

@@ -1,9 +1,9 @@
 import type { TransactionReceipt } from "viem";
-import type { Hex } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { EvmClient } from "./client.ts";
-import { readReceipt } from "./reads.ts";
-import type { Market } from "./sender-fees.ts";
+import type { Hex } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { EvmClient } from "../client.ts";
+import { readReceipt } from "../reads.ts";
+import type { Market } from "./fees.ts";
 
 /** The state of one account and of the fee market at one block. */
 export interface ChainView extends Market {

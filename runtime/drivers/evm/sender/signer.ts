@@ -1,8 +1,8 @@
 import type { LocalAccount, TransactionReceipt } from "viem";
-import type { Hex } from "../../api/capabilities.ts";
-import type { SpentFor } from "../../core/books/fees.ts";
-import type { Fees } from "./sender-fees.ts";
-import type { SignedBytes } from "./sender-journal.ts";
+import type { Hex } from "../../../api/capabilities.ts";
+import type { SpentFor } from "../../../core/books/fees.ts";
+import type { Fees } from "./fees.ts";
+import type { SignedBytes } from "./journal.ts";
 
 /** A transaction without its nonce and fees. */
 export interface Payload {
