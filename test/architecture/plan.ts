@@ -69,6 +69,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "http",
   ],
   "runtime/drivers/evm": ["sender"],
+  "runtime/drivers/store": ["sqlite"],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
   "runtime/surfaces/a2a": ["peers"],
   "runtime/surfaces/pages": ["docs", "report", "seller"],

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Log } from "../../runtime/api/plugin.ts";
-import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";

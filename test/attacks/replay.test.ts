@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
-import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { createFolder } from "../support/folder.ts";

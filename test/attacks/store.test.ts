@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
-import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { damagePage } from "../support/store/damage.ts";

@@ -5,7 +5,8 @@ export const SOURCES: readonly string[] = [
   "runtime/drivers/facilitator/*.ts",
   "runtime/drivers/evm/settlements.ts",
   "runtime/drivers/solana/settlements*.ts",
-  "runtime/drivers/store/!(cache|redis-limiter|sqlite-backup).ts",
+  "runtime/drivers/store/!(cache|redis-limiter).ts",
+  "runtime/drivers/store/sqlite/!(backup).ts",
 ];
 
 /**

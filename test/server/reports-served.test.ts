@@ -7,7 +7,7 @@ import { compose } from "../../runtime/cli/serve/compose.ts";
 import type { Composition } from "../../runtime/cli/serve/composition.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite/sqlite.ts";
 import { openServer } from "../../runtime/server/listen.ts";
 import { type Files, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { eventually } from "../support/eventually.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import { createReportShelf, type PublishedReport, type ReportShelf } from "../../runtime/core/jobs/reports.ts";
 import type { Store } from "../../runtime/core/store.ts";
-import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite/sqlite.ts";
 import { problemOf } from "../plugins/host.ts";
 import { createFolder } from "../support/folder.ts";
 import { type Door, openDoor, speak } from "../support/http.ts";

@@ -13,7 +13,7 @@ import { Problem } from "../../api/problem.ts";
 import { keepOwner, makeFile, makeFolder } from "../../drivers/folder.ts";
 import { checkIdentityFile } from "../../drivers/peers/identity.ts";
 import { storeFileOf } from "../../drivers/store/open-store.ts";
-import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
+import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite/backup.ts";
 import { requireStore, type StorePlace } from "../config/server-store.ts";
 
 export interface BackupReport {

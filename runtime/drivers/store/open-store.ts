@@ -5,7 +5,7 @@ import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import type { OpenStore } from "./keyv.ts";
 import { openRedisStore } from "./redis.ts";
-import { openSqliteStore } from "./sqlite.ts";
+import { openSqliteStore } from "./sqlite/sqlite.ts";
 
 export interface StoreOptions {
   /** When set, state is kept in Redis and nothing is written to disk. */

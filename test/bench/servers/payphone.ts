@@ -16,7 +16,7 @@ import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts"
 import { inCall } from "../../../runtime/drivers/store/cache-reads.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
-import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createExtensions } from "../../../runtime/surfaces/discovery/extensions.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { SHOW_ROUND } from "../../../runtime/drivers/books/showing.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
-import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";

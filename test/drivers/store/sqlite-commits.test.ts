@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { isBusy, isSqliteError } from "../../../runtime/drivers/sqlite-errors.ts";
-import { type Commits, createCommits } from "../../../runtime/drivers/store/sqlite-commits.ts";
+import { type Commits, createCommits } from "../../../runtime/drivers/store/sqlite/commits.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 
 const sqliteError = (errcode: number): Error =>

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
-import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createFolder } from "../../support/folder.ts";
 import { thrown } from "../../support/thrown.ts";
 
@@ -48,7 +48,7 @@ const WRITE = `const db = new (require("node:sqlite").DatabaseSync)(process.argv
 /** A process whose store loses the index while it is open, and which ends after another one has written. */
 const LOSE = `import { spawnSync } from "node:child_process";
   import { rmSync } from "node:fs";
-  import { openSqliteStore } from ${JSON.stringify(import.meta.resolve("../../../runtime/drivers/store/sqlite.ts"))};
+  import { openSqliteStore } from ${JSON.stringify(import.meta.resolve("../../../runtime/drivers/store/sqlite/sqlite.ts"))};
   const [, file, write] = process.argv;
   const store = await openSqliteStore({ file });
   await store.set("a", 1);

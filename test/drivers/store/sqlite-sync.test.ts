@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
-import { type LogFile, openLogFile, shareSyncs } from "../../../runtime/drivers/store/sqlite-sync.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
+import { type LogFile, openLogFile, shareSyncs } from "../../../runtime/drivers/store/sqlite/sync.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 

@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
 import { itAsRoot } from "../../support/as-root.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
@@ -237,7 +237,7 @@ describe("a store in a file", () => {
   });
 
   it("says what its disk may lack where that takes no writes as it is opened", async () => {
-    const store = import.meta.resolve("../../../runtime/drivers/store/sqlite.ts");
+    const store = import.meta.resolve("../../../runtime/drivers/store/sqlite/sqlite.ts");
     const opening = `import { openSqliteStore } from "${store}";
       openSqliteStore({ file: process.argv[1] }).catch(({ message }) => console.log(message));`;
     const node = [process.execPath, "--input-type=module", "--eval", opening, file];

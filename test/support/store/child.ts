@@ -1,5 +1,5 @@
 import { openStore, type StoreOptions, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
 
 /**
  * Works on a store in a child process. `race` claims keys that other processes also claim, and prints how many it got.

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Durability } from "../../core/store.ts";
-import { isBusy, isDamage, isDiskError, isSqliteError } from "../sqlite-errors.ts";
-import type { LogFile } from "./sqlite-sync.ts";
+import type { Durability } from "../../../core/store.ts";
+import { isBusy, isDamage, isDiskError, isSqliteError } from "../../sqlite-errors.ts";
+import type { LogFile } from "./sync.ts";
 
 /** Groups writes into transactions and syncs of the disk. */
 export interface Commits {

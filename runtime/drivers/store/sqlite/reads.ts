@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { Commits } from "./sqlite-commits.ts";
-import type { Entries } from "./sqlite-entries.ts";
+import type { Commits } from "./commits.ts";
+import type { Entries } from "./entries.ts";
 
 /** In bytes. */
 const LARGE = 65_536;

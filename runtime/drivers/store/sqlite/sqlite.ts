@@ -1,22 +1,22 @@
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
-import type { Log } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import { silentLog } from "../../core/silent-log.ts";
-import type { Durability } from "../../core/store.ts";
-import { prepareTables } from "../books/migration.ts";
-import { createBookTables } from "../books/tables.ts";
-import { checkWritable, makeFile, makeFolder } from "../folder.ts";
-import { isBusy, isDiskError } from "../sqlite-errors.ts";
-import { createBookSweep } from "./book-sweep.ts";
-import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
-import { createCommits } from "./sqlite-commits.ts";
-import { createEntries, ENTRIES, type Entries, PAGE } from "./sqlite-entries.ts";
-import { createMemberTable, MEMBER_TABLE, type MemberTable } from "./sqlite-members.ts";
-import { createReads } from "./sqlite-reads.ts";
-import { type LogFile, openLogFile, shareSyncs } from "./sqlite-sync.ts";
-import { createUpkeep } from "./sqlite-upkeep.ts";
+import type { Log } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import { silentLog } from "../../../core/silent-log.ts";
+import type { Durability } from "../../../core/store.ts";
+import { prepareTables } from "../../books/migration.ts";
+import { createBookTables } from "../../books/tables.ts";
+import { checkWritable, makeFile, makeFolder } from "../../folder.ts";
+import { isBusy, isDiskError } from "../../sqlite-errors.ts";
+import { createBookSweep } from "../book-sweep.ts";
+import { type OpenStore, type TextAdapter, toStore } from "../keyv.ts";
+import { createCommits } from "./commits.ts";
+import { createEntries, ENTRIES, type Entries, PAGE } from "./entries.ts";
+import { createMemberTable, MEMBER_TABLE, type MemberTable } from "./members.ts";
+import { createReads } from "./reads.ts";
+import { type LogFile, openLogFile, shareSyncs } from "./sync.ts";
+import { createUpkeep } from "./upkeep.ts";
 
 export interface SqliteStoreOptions {
   /** Created with its folder, for this user alone. Several processes may open it at once. */

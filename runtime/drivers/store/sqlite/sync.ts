@@ -1,7 +1,7 @@
 import { close, closeSync, fdatasync, fsyncSync, openSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { shareRuns } from "../../core/time/share-runs.ts";
+import { shareRuns } from "../../../core/time/share-runs.ts";
 
 /** The write-ahead log on the disk. */
 export interface LogFile {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Tally } from "../../core/store.ts";
+import type { Tally } from "../../../core/store.ts";
 
 /**
  * A separate table, because members come and go with each call: it has few pages, and one row to write instead of
