@@ -139,9 +139,20 @@ function toRequest(method: string, address: string, input: unknown): Pick<Target
   );
   if (method !== "GET")
     return { request: { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) }, inPath };
-  for (const name of rest.keys()) url.searchParams.delete(name);
+  for (const [name, value] of rest) {
+    refuseUnheld(name, value);
+    url.searchParams.delete(name);
+  }
   for (const [name, text] of toQueryPairs(Object.fromEntries(rest))) url.searchParams.append(name, toWhole(name, text));
   return { request: { method, url: url.href, body: undefined }, inPath };
+}
+
+/** A list of nothing would be left out, and the default be paid for. @throws Problem `bad-request`. */
+function refuseUnheld(name: string, value: unknown): void {
+  const isLost = Array.isArray(value) && !value.some(Array.isArray) && (value.length === 0 || value.includes(null));
+  if (!isLost) return;
+  const how = "leave it out, or use --method POST";
+  throw new Problem("bad-request", `${name} is an empty list, or has null in it, which no query can hold: ${how}`);
 }
 
 /** A text for an address, which would hold another character in place of half a one. @throws Problem `bad-request`. */

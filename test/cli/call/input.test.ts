@@ -210,6 +210,14 @@ describe("payphone call checks the input before it pays, and refuses", () => {
       expect(await runRefused(seller, 2, { service, method: "GET", input }), service).to.equal(said);
   });
 
+  it("a list that the query of a GET would leave out, or a part of it", async () => {
+    for (const days of [[], [1, null]]) {
+      const input = JSON.stringify({ job_id: "7", days });
+      const said = await runRefused(seller, 2, { service: "job", input });
+      expect(said).to.include("days is an empty list, or has null in it, which no query can hold");
+    }
+  });
+
   it("input that is no JSON object", async () => {
     expect(await runRefused(seller, 2, { input: "{low:1}" })).to.match(
       /^payphone: the input is not JSON \(.+\); quote it for your shell, like '\{"low":1,"high":6\}'$/,
