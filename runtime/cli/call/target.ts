@@ -130,6 +130,11 @@ function toRequest(method: string, address: string, input: unknown): Pick<Target
       const value = rest.get(name);
       if (value === undefined || value === null)
         throw new Problem("bad-request", `the address holds {${name}}: give it in the input, like '{"${name}":"…"}'`);
+      if (typeof value === "object")
+        throw new Problem(
+          "bad-request",
+          `{${name}} is a part of the address: it must be a text, a number or a boolean`,
+        );
       if (/^\.{0,2}$/.test(String(value)))
         throw new Problem("bad-request", `{${name}} is a part of the address: it must not be empty, "." or ".."`);
       rest.delete(name);

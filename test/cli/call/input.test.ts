@@ -210,6 +210,13 @@ describe("payphone call checks the input before it pays, and refuses", () => {
       expect(await runRefused(seller, 2, { service, method: "GET", input }), service).to.equal(said);
   });
 
+  it("a list or a mapping as a part of the path, which would hold other characters", async () => {
+    for (const job_id of [["7"], { id: 7 }])
+      expect(await runRefused(seller, 2, { service: "job", input: JSON.stringify({ job_id }) })).to.equal(
+        "payphone: {job_id} is a part of the address: it must be a text, a number or a boolean",
+      );
+  });
+
   it("a list that the query of a GET would leave out, or a part of it", async () => {
     for (const days of [[], [1, null]]) {
       const input = JSON.stringify({ job_id: "7", days });
