@@ -35,6 +35,9 @@ describe("callers whose address has asked too often", () => {
       ["a2a", 0, 1],
     ])
       expect(funnel).to.match(row(name, told, 0, 0, 0, turnedAway, 0, 0));
+    const services = await (await shop.admin("/services")).text();
+    expect(services, "no service without a name, whose page would be nowhere").not.to.include('href="/services/?');
+    expect(services).to.match(row("none named yet", "–", 2, 0));
   });
 });
 

@@ -54,6 +54,9 @@ export function toShare(part: number, whole: number): string {
   return `${Math.abs(percent) >= 10 || percent === 0 ? Math.round(percent) : percent.toPrecision(2)} %`;
 }
 
+/** In place of a service or a rail, for calls that were over before they named one. */
+export const NONE_NAMED = "none named yet";
+
 /** `2026-05-01 12:34:56`, in UTC. */
 export const toTime = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ");
 

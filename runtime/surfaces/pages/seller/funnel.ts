@@ -1,6 +1,6 @@
 import type { TallySum } from "../../../core/books/books.ts";
 import { type Html, html } from "../html.ts";
-import { countsOf, sumOf, toCount, toProblems, toShare, withoutSignIns } from "./figures.ts";
+import { countsOf, NONE_NAMED, sumOf, toCount, toProblems, toShare, withoutSignIns } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import type { ShopView } from "./view.ts";
@@ -116,7 +116,7 @@ function toSplit(tallies: readonly TallySum[], by: "service" | "door" | "rail"):
     `Calls by ${by}`,
     [by, "told the price", "with a payment", "refused", "left", "turned away", "failed", "sold"],
     rows.map(({ name, counts, sold, asked, problems }) => [
-      name === "" ? "none named yet" : name,
+      name === "" ? NONE_NAMED : name,
       toCount(asked),
       toCount(attemptsOf(counts)),
       toCount(sumOf(counts, "refused:")),

@@ -1,5 +1,5 @@
 import { type Html, html } from "../html.ts";
-import { countsOf, toCalls, toCount, toEarned, toProblems, toQuantile, toShare, toUsd } from "./figures.ts";
+import { countsOf, NONE_NAMED, toCalls, toCount, toEarned, toProblems, toQuantile, toShare, toUsd } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import type { ShopView } from "./view.ts";
 
@@ -44,8 +44,8 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
       "From cache",
     ],
     rows.map(({ id, earned, counts }) => [
-      html`<a href="/services/${encodeURIComponent(id)}?${look.query}">${id}</a>`,
-      prices.get(id) ?? "not sold now",
+      id === "" ? NONE_NAMED : html`<a href="/services/${encodeURIComponent(id)}?${look.query}">${id}</a>`,
+      id === "" ? "–" : (prices.get(id) ?? "not sold now"),
       counted.now ? toCount(toCalls(counts)) : "–",
       toCount(earned.sales),
       toUsd(earned.nano),
