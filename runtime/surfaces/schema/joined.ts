@@ -28,12 +28,12 @@ const toObject = (field: unknown): unknown => (typeof field === "boolean" ? (fie
 
 /**
  * An object's schema as people read it: all fields as above, and in each field the keywords of its `allOf`, of which the first
- * counts that says something, and the values that are alternatives as one list.
+ * counts that says something, and the values that are alternatives as one list, or the fields of all objects that are.
  */
 export const toShown = (schema: SchemaObject): SchemaObject => mapSubschemas(withAllFields(schema), join);
 
 function join(schema: SchemaObject): SchemaObject {
-  const { allOf, ...own } = withValues(mapSubschemas(schema, join));
+  const { allOf, ...own } = withOneObject(withValues(mapSubschemas(schema, join)));
   if (!Array.isArray(allOf)) return own;
   const { properties, required } = fieldsOf({ ...own, allOf, anyOf: undefined, oneOf: undefined }, new Map());
   return {
@@ -53,6 +53,21 @@ function withValues(schema: SchemaObject): SchemaObject {
   const areSeveral = values.filter((one) => one !== NULL).length > 1;
   return areSeveral && !values.includes(undefined) ? { ...own, enum: values.flat() } : schema;
 }
+
+/** The schema of one object in the place of several that are alternatives. */
+function withOneObject(schema: SchemaObject): SchemaObject {
+  const { anyOf, oneOf, ...own } = schema;
+  const alternatives = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  const others = alternatives.filter((one) => !isObject(one) || one.type !== "null");
+  if (others.length < 2 || !others.every(isOfObject)) return schema;
+  const { properties, required } = fieldsOf(schema, new Map());
+  const fields = Object.entries(properties).map(([name, field]) => [name, isObject(field) ? withValues(field) : field]);
+  const type = others.length < alternatives.length ? ["object", "null"] : "object";
+  return { ...own, type, properties: Object.fromEntries(fields), required };
+}
+
+const isOfObject = (schema: unknown): boolean =>
+  isObject(schema) && (schema.type ?? (isObject(schema.properties) && "object")) === "object";
 
 const NULL: readonly unknown[] = [null];
 

@@ -74,4 +74,30 @@ describe("a schema in parts", () => {
     expect(only).to.deep.include({ type: "string or null", rules: ["one of a"], description: "mine" });
     expect(loose).to.deep.include({ type: "string or integer", rules: [] });
   });
+
+  it("is shown with the fields of a field that is one of several objects, and of nothing else", () => {
+    const cat = {
+      type: "object",
+      properties: { kind: { const: "cat" }, lives: { type: "integer" } },
+      required: ["kind"],
+    };
+    const dog = { properties: { kind: { const: "dog" }, tricks: { type: "array" } }, required: ["kind", "tricks"] };
+    const properties = {
+      body: { anyOf: [cat, dog, { type: "null" }] },
+      pets: { type: "array", items: { oneOf: [cat, dog] } },
+      loose: { anyOf: [cat, dog, text] },
+    };
+    const fields = toFields(toShown({ type: "object", properties }));
+    expect(fields.map(({ name, type, isRequired, rules }) => [name, type, isRequired, ...rules])).to.deep.equal([
+      ["body", "object or null", false],
+      ["body.kind", "string", true, "one of cat, dog"],
+      ["body.lives", "integer", false],
+      ["body.tricks", "list", false],
+      ["pets", "list of object", false],
+      ["pets[].kind", "string", true, "one of cat, dog"],
+      ["pets[].lives", "integer", false],
+      ["pets[].tricks", "list", false],
+      ["loose", "object or any JSON or string", false],
+    ]);
+  });
 });
