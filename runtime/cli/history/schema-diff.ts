@@ -1,5 +1,6 @@
 import { comparableOf } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
+import { definitionsOf, parseReference, subschemas } from "../../core/schema/subschemas.ts";
 
 /** How a schema has changed at one place. */
 export interface SchemaChange {
@@ -23,6 +24,8 @@ const DEEPEST = 12;
 /** At how many places a schema that others refer to is compared: with each level of recursion, there may be times as many. */
 const MOST_PLACES = 20;
 const TEXTS = new Set(["title", "description", "examples", "$schema", "$id", "$comment", "$defs"]);
+/** Lists of schemas for the same value. */
+const PARTS = new Set(["allOf", "anyOf", "oneOf"]);
 /** Bounds that allow fewer values when they grow. */
 const LEAST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 /** Bounds that allow more values when they grow. */
@@ -32,7 +35,8 @@ const MOST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProper
 export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly SchemaChange[] {
   /** By the two references. */
   const places = new Map<string, number>();
-  return compare(resolve(before.schema, before.schemas), resolve(after.schema, after.schemas), "", 0);
+  const [first, second] = [createResolver(before), createResolver(after)];
+  return compare(first.root, second.root, "", 0);
 
   function compare(old: Node, now: Node, path: string, depth: number): readonly SchemaChange[] {
     if (depth > DEEPEST || (comparableOf(old) === comparableOf(now) && !mayRefer(old))) return [];
@@ -46,6 +50,8 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
     if (name === "properties") return compareProperties(place);
     if (name === "required") return compareRequired(place);
     if (name === "items" && isObject(one) && isObject(two)) return inner(one, two, `${path}[]`, depth);
+    if (PARTS.has(name) && Array.isArray(one) && Array.isArray(two) && one.length === two.length)
+      return one.flatMap((part, at) => inner(toNode(part), toNode(two[at]), path, depth));
     if (comparableOf(one ?? null) === comparableOf(two ?? null)) return [];
     if (name === "enum" || name === "type" || name === "const") return compareValues(name, place);
     if (name === "additionalProperties") return compareAdditional(place);
@@ -60,7 +66,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
       if (count === MOST_PLACES) return [];
       places.set(key, count + 1);
     }
-    return compare(resolve(one, before.schemas), resolve(two, after.schemas), path, depth + 1);
+    return compare(first.resolve(one), second.resolve(two), path, depth + 1);
   }
 
   function compareProperties({ old, now, path, depth }: Place): readonly SchemaChange[] {
@@ -133,14 +139,26 @@ function wayOf(name: string, one: unknown, two: unknown): SchemaChange["way"] {
   return "other";
 }
 
-/** Resolves a schema: by name, by reference, or the schema itself. */
-function resolve(schema: string | object | undefined, schemas: Schemas): Node {
-  if (typeof schema === "string") return (schemas.get(schema) ?? {}) as Node;
-  const node = (schema ?? {}) as Node;
-  const reference = node.$ref;
-  if (typeof reference !== "string" || !/^[\w-]+\.json$/.test(reference)) return node;
-  const { $ref: _, ...own } = node;
-  return { ...schemas.get(reference.replace(/\.json$/, "")), ...own };
+/** A side's schema, and how a schema within it is read: with what its reference leads to. */
+function createResolver({ schema, schemas }: SchemaSide): { readonly root: Node; resolve(node: Node): Node } {
+  /** The documents of the schemas that were found so far, since a reference may lead within its own one. */
+  const owners = new WeakMap<object, Node>();
+  const open = (document: Node): Node => {
+    if (!owners.has(document)) for (const part of subschemas(document)) owners.set(part.schema, document);
+    return document;
+  };
+  const find = (name: string): Node => open(toNode(schemas.get(name)));
+  const resolve = (node: Node, hops = 0): Node => {
+    const reference = typeof node.$ref === "string" ? parseReference(node.$ref) : undefined;
+    if (!reference || hops > DEEPEST) return node;
+    const { name, definition } = reference;
+    const document = name === undefined ? owners.get(node) : find(name);
+    const target = definition === undefined ? document : definitionsOf(document)[definition];
+    const { $ref: _, ...own } = node;
+    return { ...resolve(toNode(target), hops + 1), ...own };
+  };
+  const root = typeof schema === "string" ? find(schema) : open(toNode(schema));
+  return { root: resolve(root), resolve };
 }
 
 const mayRefer = (node: Node): boolean => JSON.stringify(node).includes('"$ref"');

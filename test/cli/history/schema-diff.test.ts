@@ -39,6 +39,27 @@ describe("the difference of two schemas", () => {
     });
   });
 
+  it("follows definitions, and the parts and alternatives that name other schemas", () => {
+    const side = (most: number) => new Map([["Side", { $defs: { Text: { type: "string", maxLength: most } } }]]);
+    const follow = (schema: object, other = schema): string[] => {
+      const [before, after] = [side(9), side(5)].map((map) => map.set("Text", map.get("Side")?.$defs.Text as never));
+      return diffSchemas({ schema, schemas: before ?? NONE }, { schema: other, schemas: after ?? NONE }).map(
+        ({ way, text }) => `${way}: ${text}`,
+      );
+    };
+    const told = ["narrower: a: maxLength 9 → 5"];
+    expect(follow(object({ a: { $ref: "Side.json#/$defs/Text" } }))).to.deep.equal(told);
+    expect(follow(object({ a: { allOf: [{ $ref: "Text.json" }], default: "x" } }))).to.deep.equal(told);
+    expect(follow(object({ a: { anyOf: [{ $ref: "Text.json" }, { type: "null" }] } }))).to.deep.equal(told);
+    expect(follow({ type: "object", oneOf: [object({ a: { $ref: "Text.json" } })] })).to.deep.equal(told);
+    const own = (most: number) =>
+      object({ a: { $ref: "#/$defs/A" } }, { $defs: { A: { $ref: "#/$defs/B" }, B: { maxLength: most } } });
+    expect(ways(own(9), own(5))).to.deep.equal(told);
+    const told2 = object({ a: { anyOf: [{ type: "string", description: "new" }] } });
+    expect(ways(object({ a: { anyOf: [{ type: "string" }] } }), told2), "a text").to.deep.equal([]);
+    expect(ways({ anyOf: [{ minimum: 1 }] }, { anyOf: [{ minimum: 1 }, {}] })).to.have.length(1);
+  });
+
   it("takes a field whose schema is true or false, beside references too: a shop with one does not start otherwise", () => {
     const [any, none] = [object({ any: true, side: { $ref: "Side.json" } }), object({ any: false })];
     expect(ways(any, object({ any: true, side: { $ref: "Side.json" }, other: true }))).to.deep.equal([
