@@ -49,8 +49,15 @@ const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found
     /\(?\b(?:in )?(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?![^\s,])/,
     (hours, minutes) => toFound(toOffset(hours, minutes)),
   ],
-  // A minus with a colon would be the end of a time range, as in 10:30-11:30.
-  [/(?<=:\d\d|[ap]m) ?(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?![^\s,])/, (...two) => toFound(toOffset(...pair(two)))],
+  // A minus with a colon would be the end of a time range, as in 10:30-11:30; right behind an earlier time, any.
+  [
+    /(?<=(\b\d{1,2}(?::\d\d){0,2} ?(?:[ap]m)?))(?<=:\d\d|[ap]m)( ?)(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?![^\s,])/,
+    (time = "", space = "", ...two) => {
+      const [hours = "", minutes = ""] = pair(two);
+      const isEnd = space === "" && hours.startsWith("-") && isEarlier(time, hours.slice(1) + minutes);
+      return toFound(isEnd ? undefined : toOffset(hours, minutes));
+    },
+  ],
   ...[3, 2, 1].map(
     (words) => [new RegExp(`(?:\\bin )?\\b((?:[a-z]+ ){${words - 1}}[a-z]+) time\\b`), toPlace] as const,
   ),
@@ -73,6 +80,12 @@ export function takeZone(text: string): ZoneInText {
 }
 
 const pair = (groups: readonly string[]): [string?, string?] => groups.filter(Boolean) as [string?, string?];
+
+/** Whether a time of day without seconds is earlier than one of four digits, on a 12-hour clock where it says am or pm. */
+function isEarlier(time: string, other: string): boolean {
+  const [, hour, minute = "00", meridiem] = /^(\d+)(?::(\d\d))? ?([ap]m)?$/.exec(time) ?? [];
+  return (Number(hour) % (meridiem ? 12 : 24)) * 100 + Number(minute) < Number(other);
+}
 
 function toOffset(hours = "", minutes = "00"): string | undefined {
   const sign = hours.slice(0, 1);

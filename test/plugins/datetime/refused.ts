@@ -21,6 +21,8 @@ export const REFUSED: readonly string[] = [
   "tomorrow 20:00 pm",
   "10am 5pm tomorrow",
   "10:30-11:30 tomorrow",
+  "tomorrow 10:00-1200",
+  "8pm-1000 on Friday",
   "5-6pm tomorrow",
   "from 10 to 6 tomorrow",
   "between 5 and 6pm",

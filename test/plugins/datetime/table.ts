@@ -128,6 +128,8 @@ const WORDS: Scene = {
     ["55 minutes before 6pm tomorrow", "2026-11-21T17:05:00+00:00", "medium"],
     ["an hour and 10 minutes before 12 pm tomorrow", "2026-11-21T10:50:00+00:00", "medium"],
     ["first half of 2027", "2027-01-01T00:00:00+00:00", "low"],
+    ["tomorrow 10:00-0800", "2026-11-21T18:00:00+00:00", "medium"],
+    ["tomorrow 05:00:00-0800", "2026-11-21T13:00:00+00:00", "medium"],
     ["tomorrow morning", "2026-11-21T06:00:00+00:00", "low"],
     ["tomorrow morning at 9", "2026-11-21T09:00:00+00:00", "medium"],
     ["tonight", "2026-11-20T22:00:00+00:00", "low"],
