@@ -34,6 +34,28 @@ describe("the EVM sender", () => {
     expect(stage.store.entries.size, "signed forms").to.equal(0);
   });
 
+  it("raises no fee while the chain makes no blocks, and once in each block that takes nothing", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    let shift = 0;
+    const sender = open({ clock: { now: () => Date.now() + shift }, stuckMs: 15_000 });
+    const { hash, included } = await sender.submit({ to: NOBODY, data: text(1) }, never);
+    const looks = (): number => stage.proxy.calls.filter((method) => method === "eth_getBlockByNumber").length;
+    for (let minute = 0; minute < 3; minute += 1) {
+      const before = looks();
+      await eventually(() => looks() > before + 2);
+      shift += 60_000;
+    }
+    expect(await stage.pooled(), "the chain stands still").to.deep.equal([hash]);
+    await stage.mineWithout();
+    await eventually(() => stage.events.includes("evm.replaced"));
+    await eventually(async () => {
+      await mine();
+      return (await history()).length === 1;
+    });
+    await included(AbortSignal.timeout(30_000));
+    expect(stage.events.filter((event) => event === "evm.replaced")).to.have.length(1);
+  });
+
   it("never exceeds the cap for what is stuck, and sends it on when the price has come down", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const feeCapWei = 30_000n * 8n * GWEI;

@@ -77,7 +77,11 @@ describe("the EVM sender", () => {
     expect(await pooled(), "both, or the first one's replacement by now")
       .to.have.length(2)
       .and.include(ours.hash);
-    await eventually(async () => !(await pooled()).includes(hash)); // No block takes it.
+    await eventually(async () => {
+      await stage.mineWithout();
+      const all = [...(await history()).map((sent) => sent.hash), ...(await pooled())];
+      return all.length === 3 && !all.includes(hash);
+    });
     await stage.chain.rpc("evm_setAutomine", [true]);
     await stage.mine();
     await ours.included(AbortSignal.timeout(30_000));

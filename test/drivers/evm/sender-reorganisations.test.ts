@@ -62,7 +62,8 @@ describe("the EVM sender", () => {
     const key = [...stage.store.entries.keys()].find((name) => name.startsWith("evm-tx:"));
     const signed = await stage.store.get<{ raw: string }>(key ?? "");
     shift = 20_000;
-    await eventually(async () => (await stage.chain.rpc("eth_getTransactionByHash", [hash])) === null); // Replaced.
+    await stage.mineWithout();
+    await eventually(async () => (await pooled()).some((waiting) => waiting !== hash)); // Replaced.
     await stage.chain.rpc("anvil_dropAllTransactions", []);
     await stage.chain.rpc("eth_sendRawTransaction", [signed?.raw]);
     await mine();

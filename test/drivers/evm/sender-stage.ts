@@ -38,6 +38,8 @@ export interface SenderStage {
   /** A sender of the account, which is closed after the test. */
   open(options?: Partial<EvmSenderOptions>): EvmSender;
   mine(): Promise<unknown>;
+  /** Makes a block that takes nothing of what waits: its base fee is too high. */
+  mineWithout(): Promise<unknown>;
   /** Everything of this account that is in the chain, in the order of the nonces. */
   history(): Promise<Mined[]>;
   /** The hashes of what waits in the node. */
@@ -49,7 +51,12 @@ export function stageSender(): SenderStage {
   const senders: EvmSender[] = [];
   const note = (event: string): void => void stage.events.push(event);
   const mine = (): Promise<unknown> => stage.chain.rpc("evm_mine", []);
-  const stage = { open, mine, history, pooled } as SenderStage; // The rest is there before the first test.
+  const mineWithout = async (): Promise<unknown> => {
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(50n * GWEI)]);
+    await mine();
+    return stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(GWEI)]);
+  };
+  const stage = { open, mine, mineWithout, history, pooled } as SenderStage; // The rest is there before the first test.
 
   before(async () => {
     stage.chain = await startEvmChain({ chainId: 8453 });

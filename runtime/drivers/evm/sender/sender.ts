@@ -8,9 +8,10 @@ import type { EvmClient } from "../client.ts";
 import { broadcast, type ChainView, estimate, readView, tooDear } from "./chain.ts";
 import { type Market, toFees } from "./fees.ts";
 import { createJournal, type Journal, type SignedBytes } from "./journal.ts";
+import type { PendingTransaction } from "./pending.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./signer.ts";
 import { createSpending } from "./spending.ts";
-import { createTransactionWatch, type PendingTransaction, type TransactionWatch, type WatchTimes } from "./watch.ts";
+import { createTransactionWatch, type TransactionWatch, type WatchTimes } from "./watch.ts";
 
 /** A call to send. The sender chooses its nonce and fees. */
 export interface EvmCall extends Pick<Payload, "to">, Partial<Pick<Payload, "data" | "value" | "spentFor">> {

@@ -1,31 +1,12 @@
-import type { Clock, Hex, Log } from "../../../api/capabilities.ts";
+import type { Clock, Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
 import type { EvmClient } from "../client.ts";
 import { broadcast, type ChainView, findReceipt, readView } from "./chain.ts";
 import { toRaisedFees } from "./fees.ts";
 import type { Journal } from "./journal.ts";
+import { hashesOf, newest, type PendingTransaction } from "./pending.ts";
 import type { EvmInclusion, Payload, SignedAttempt, Signer } from "./signer.ts";
 import { feeOf, type Spending } from "./spending.ts";
-
-/** A transaction with a claimed nonce that is not final yet. Its payload never changes; its fees may rise. */
-export interface PendingTransaction {
-  readonly nonce: number;
-  readonly payload: Payload;
-  /** Every signed version, newest last. */
-  readonly attempts: SignedAttempt[];
-  /** Unix milliseconds of the first broadcast. */
-  readonly sentAt: number;
-  /** Resolves when included with enough confirmations; rejects when it can never be included. */
-  readonly outcome: PromiseWithResolvers<EvmInclusion>;
-  broadcastAt: number;
-  signedAt: number;
-  /** Unix milliseconds of the first time it was seen with enough confirmations. */
-  includedAt: number | undefined;
-  /** The version that was included: callers have been told its hash. */
-  included: SignedAttempt | undefined;
-  /** Unix milliseconds since when the nonce is used although none of its hashes is on the chain. */
-  missingSince: number | undefined;
-}
 
 /** The times of the watch, all in milliseconds. */
 export interface WatchTimes {
@@ -104,7 +85,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     const now = clock.now();
     const outcome = Promise.withResolvers<EvmInclusion>();
     outcome.promise.catch(() => {}); // There may be no caller that still waits.
-    const times = { sentAt: now, broadcastAt: now, signedAt: now };
+    const times = { sentAt: now, broadcastAt: now, signedAt: now, signedIn: undefined };
     const unseen = { includedAt: undefined, included: undefined, missingSince: undefined };
     const pending: PendingTransaction = { nonce, payload, attempts, outcome, ...times, ...unseen };
     if (isIdle()) paceMs = pollMs / FAST_FACTOR;
@@ -187,16 +168,18 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
 
   /**
    * Broadcasts dropped transactions again with the same bytes, and replaces stuck ones. What was included before is not
-   * stuck: callers know its hash.
+   * stuck: callers know its hash. Nor is any while the chain makes no blocks: a higher fee would only cost more afterwards.
    */
   async function renew(waiting: readonly PendingTransaction[], view: ChainView): Promise<void> {
     const [first] = waiting; // What stands before it may be another process's, which has ended: its fee must rise, too.
     if (first && first.nonce > view.mined && sinceThen(first.signedAt) >= stuckMs) await adopt(view.mined);
     for (const pending of waiting.slice(0, BATCH)) {
+      pending.signedIn ??= view.block;
       if (pending.includedAt !== undefined) pending.signedAt = clock.now(); // A reorganisation has dropped it.
       pending.includedAt = undefined;
       const { fees } = pending.included ?? newest(pending.attempts);
-      const isHeldBack = pending.nonce === view.mined || fees.maxFeePerGas < view.baseFee;
+      const isPassedOver = pending.nonce === view.mined && pending.signedIn !== view.block;
+      const isHeldBack = isPassedOver || fees.maxFeePerGas < view.baseFee;
       if (isHeldBack && sinceThen(pending.signedAt) >= stuckMs) await replace(pending, view);
       else if (pending.nonce >= view.pooled && sinceThen(pending.broadcastAt) >= rebroadcastMs) await send(pending);
     }
@@ -204,7 +187,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
 
   /** Signs a new attempt with the same nonce and payload and higher fees; the journal has it before the broadcast. */
   async function replace(pending: PendingTransaction, view: ChainView): Promise<void> {
-    pending.signedAt = clock.now();
+    Object.assign(pending, { signedAt: clock.now(), signedIn: view.block });
     const fees = toRaisedFees(newest(pending.attempts).fees, view, deps.feeCapWei / pending.payload.gas);
     if (fees) {
       const attempt = await signer.sign(pending.payload, pending.nonce, fees);
@@ -243,6 +226,3 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     await send(add(pooled, payload, [attempt]));
   }
 }
-
-const newest = (attempts: readonly SignedAttempt[]): SignedAttempt => attempts[attempts.length - 1]!;
-const hashesOf = ({ attempts }: PendingTransaction): Hex[] => attempts.map(({ hash }) => hash).reverse();
