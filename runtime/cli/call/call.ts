@@ -36,6 +36,8 @@ export interface CallOptions {
   readonly json: boolean;
   /** Whether to wait for the end of an accepted job. */
   readonly follow: boolean;
+  /** How long that may take; when omitted, until the job has ended. */
+  readonly followSeconds?: number | undefined;
   readonly waitSeconds: number;
   /** The file of an earlier payment whose outcome is unknown. */
   readonly resume: string | undefined;
@@ -209,7 +211,8 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
 }
 
 /** Waits for the job when the result is an accepted job and the buyer wants to wait. */
-async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+async function followJob(options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+  const { follow: isFollowed, followSeconds, json } = options;
   const boughtAt = report.request?.url ?? "";
   const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
   const elsewhere = statusUrl ? undefined : textField(report.result, "status_url");
@@ -219,7 +222,7 @@ async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Te
     return terminal.err(`A job: --follow waits for it; ${statusUrl} shows how it stands, free of charge.`);
   terminal.err(`Following ${statusUrl}`);
   const { err: onStep, signal } = terminal;
-  report.job = await follow(statusUrl, { onStep, signal });
+  report.job = await follow(statusUrl, { onStep, signal, mostSeconds: followSeconds });
   if (!json) terminal.out(texts.toPrintableJson(report.job));
   const complaint = explainEnd(report.job, statusUrl);
   if (complaint !== undefined) throw new Problem("upstream-failed", complaint);

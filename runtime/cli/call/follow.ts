@@ -21,6 +21,8 @@ export interface FollowOptions {
   readonly onStep: (text: string) => void;
   readonly signal: AbortSignal;
   readonly pauseMs?: number;
+  /** How long it is followed at most; until its end when omitted. */
+  readonly mostSeconds?: number | undefined;
 }
 
 /** The status URL of an accepted job; undefined unless the result is one and the URL has the seller's origin. */
@@ -31,11 +33,12 @@ export function toStatusUrl(result: unknown, boughtAt: string): string | undefin
 }
 
 /**
- * Polls a job until it has ended, and returns its last status. Failed polls are repeated. @throws the signal's reason,
- * or Problem `upstream-failed` when the URL gives no status for good.
+ * Polls a job until it has ended, and returns its last status. Failed polls are repeated. @throws the signal's reason, Problem
+ * `upstream-failed` when the URL gives no status for good, or `settlement-unknown` when the time is up.
  */
 export async function follow(statusUrl: string, options: FollowOptions): Promise<unknown> {
-  const { onStep, signal, pauseMs = PAUSE_MS } = options;
+  const { onStep, signal, pauseMs = PAUSE_MS, mostSeconds = Number.POSITIVE_INFINITY } = options;
+  const began = performance.now();
   let said = "";
   let untold = 0;
   let same = 0;
@@ -58,9 +61,14 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
     const step = printable(textField(answer.json, "step") ?? status ?? `status ${answer.status}`);
     if (step !== said) onStep(typeof eta === "number" ? `${step} (about ${eta} s left)` : step);
     said = step;
+    if (performance.now() - began + pauseMs > mostSeconds * 1000)
+      throw new Problem("settlement-unknown", toLate(statusUrl, step));
     await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
+
+const toLate = (url: string, step: string): string =>
+  printable(`the job has not ended in the time that --wait allows (${step}). It goes on: ${url} shows how it stands`);
 
 /** @param status undefined where the answer has none; otherwise one that has stayed the same */
 function toEndless(url: string, { status: code, json }: Polled, status: string | undefined): Problem {

@@ -56,7 +56,11 @@ export function addCallCommand(program: Command): void {
       new Option("--method <method>", "the HTTP method of a URL that is not in the catalogue").choices(["GET", "POST"]),
     )
     .option("--follow", "wait for the end of a job, and print its last status")
-    .option("--wait <seconds>", "how long to repeat a payment until its result comes", toSeconds, 60)
+    .option(
+      "--wait <seconds>",
+      "how long to repeat a payment until its result comes, and to follow a job (default: 60, and to its end)",
+      toSeconds,
+    )
     .option(
       "--resume <what>",
       "ask again for an earlier result: the file of its payment, or with the same service and input, its identifier",
@@ -74,12 +78,13 @@ export function addCallCommand(program: Command): void {
         command.error("error: with a service, --resume takes the identifier of an earlier payment");
       if (options.id && options.resume) command.error("error: --resume names the purchase already; leave --id out");
       const { runCall } = await import("../call/call.ts");
-      const { id, resume: named, maxUsd, maxJpy, max, wait: waitSeconds, ...given } = options;
+      const { id, resume: named, maxUsd, maxJpy, max, wait, ...given } = options;
       const resume = service === undefined ? named : undefined;
       const identifier = service === undefined ? undefined : (named ?? id);
       const limits = { ...max, usd: maxUsd, jpy: maxJpy };
       const usual = { dryRun: false, json: false, follow: false };
-      const call = { ...usual, ...given, service, input, limits, waitSeconds, resume, identifier };
+      const waits = { waitSeconds: wait ?? 60, followSeconds: wait };
+      const call = { ...usual, ...given, ...waits, service, input, limits, resume, identifier };
       process.exitCode = await runCall(loadConfig(), call, openTerminal());
     });
 }
@@ -94,5 +99,5 @@ type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume" | "id"]
   readonly maxUsd: string;
   readonly maxJpy: string;
   readonly max: Readonly<Record<string, string>>;
-  readonly wait: number;
+  readonly wait?: number;
 };

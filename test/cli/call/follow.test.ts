@@ -94,6 +94,19 @@ describe("payphone call for a job", () => {
     expect(await watch(), "payphone's own word").to.deep.equal({ status: "DELIVERED" });
   });
 
+  it("is given up when the time of --wait is over, and says that it goes on, however the answers change", async () => {
+    seller.script.polls = Array.from({ length: 400 }, (_, done) =>
+      poll({ status: "working", step: `${done} done`, done }),
+    );
+    const before = polls();
+    const { code, err } = await run({ url: seller.url, follow: true, followSeconds: 1 });
+    expect([code, polls() - before], "no second poll within a second").to.deep.equal([4, 1]);
+    expect(err).to.contain(
+      `payphone: the job has not ended in the time that --wait allows (0 done). It goes on: ${statusUrl} shows how it stands`,
+    );
+    expect(err).not.to.contain("--resume");
+  });
+
   it("fails with the job's own words, and says what was paid back", async () => {
     seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: "0xab" })];
     const { code, out, err } = await run({ url: seller.url, follow: true });
