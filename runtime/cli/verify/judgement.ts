@@ -24,8 +24,8 @@ export async function judge(proof: Proof, signal: AbortSignal): Promise<Judgemen
   const { jws } = proof;
   let kid = "nobody";
   try {
-    const { kid: named = kid, alg = "" } = typeof jws === "string" ? decodeProtectedHeader(jws) : {};
-    kid = named;
+    const { kid: named, alg = "" } = typeof jws === "string" ? decodeProtectedHeader(jws) : {};
+    if (typeof named === "string") kid = named; // It may be anything.
     const claimed = claimedIn(jws);
     const { text, key } = await findSigner(jws, { kid, alg }, signal).catch((error: unknown) => {
       // Its signature cannot be checked: the rest can be.

@@ -36,6 +36,8 @@ describe("signatures that payphone verify cannot check", () => {
       [{ alg: "EdDSA", kid: "did:jwk:e30#0" }, "the key is named by did:jwk, and only did:web is known here"],
     ] as const)
       expect(await verify(jws(head))).to.deep.equal({ code: 6, out: `CANNOT BE CHECKED: ${why}` });
+    for (const kid of [5, null, { toString: 1 }])
+      expect((await verify(jws({ alg: "ES256K", kid }))).out).to.match(/^CANNOT BE CHECKED: it is signed by ES256K/);
     for (const wrong of [{ alg: "EdDSA" }, { alg: "EdDSA", kid: "a key" }, { alg: "none" }, { alg: "HS256" }]) {
       const { code, out } = await verify([jws(wrong), jws({ alg: "ES256K", kid: "did:web:shop.example#key" })]);
       expect(code, "one of them is not valid").to.equal(1);
