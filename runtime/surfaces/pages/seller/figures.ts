@@ -10,13 +10,13 @@ export interface Earned {
   readonly nano: bigint;
   readonly refunds: number;
   readonly refundedNano: bigint;
-  /** Payments from the seller's own wallets, which the other figures leave out. */
+  /** Payments from the seller's own wallets that still count, which the other figures leave out. */
   readonly own: number;
 }
 
 export function toEarned(sums: readonly BookSum[]): Earned {
-  const of = (kind: BookSum["kind"]): { count: number; nano: bigint } => {
-    const found = sums.filter((sum) => sum.kind === kind && !sum.isOwn);
+  const of = (kind: BookSum["kind"], isOwn = false): { count: number; nano: bigint } => {
+    const found = sums.filter((sum) => sum.kind === kind && sum.isOwn === isOwn);
     return {
       count: found.reduce((all, sum) => all + sum.count, 0),
       nano: found.reduce((all, sum) => all + sum.nanoUsd, 0n),
@@ -28,7 +28,7 @@ export function toEarned(sums: readonly BookSum[]): Earned {
     nano: sale.nano - reversal.nano + restoration.nano - refund.nano,
     refunds: refund.count,
     refundedNano: refund.nano,
-    own: sums.filter(({ kind, isOwn }) => isOwn && kind === "sale").reduce((all, sum) => all + sum.count, 0),
+    own: of("sale", true).count - of("reversal", true).count + of("restoration", true).count,
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { toCalls, toProblems, toShare } from "../../../../runtime/surfaces/pages/seller/figures.ts";
+import type { BookSum } from "../../../../runtime/core/books/books.ts";
+import { toCalls, toEarned, toProblems, toShare } from "../../../../runtime/surfaces/pages/seller/figures.ts";
 import { toChart } from "../../../../runtime/surfaces/pages/seller/frame.ts";
 import { toFailureMeaning, toRefusalMeaning } from "../../../../runtime/surfaces/pages/seller/meanings.ts";
 import { toFailed } from "../../../../runtime/surfaces/pages/seller/services.ts";
@@ -28,6 +29,14 @@ describe("the figures on the seller's pages", () => {
     expect(toFailed(counts)).to.deep.equal([2, 8]);
     expect(toFailed(counts.set("job:failed", 3)), "of the jobs that were accepted").to.deep.equal([5, 8]);
     expect(toCalls(counts), "a job is a call already").to.equal(18);
+  });
+
+  it("count no payment of an own wallet that the chain does not show", () => {
+    const token = { service: "roll", door: "", rail: "base", network: "eip155:8453", asset: "0x1", decimals: 6, at: 0 };
+    const sums = (["sale", "reversal", "restoration"] as const).map(
+      (kind, at): BookSum => ({ ...token, kind, isOwn: true, count: [5, 3, 1][at] as number, amount: 1n, nanoUsd: 1n }),
+    );
+    expect(toEarned(sums)).to.include({ own: 3, sales: 0, refunds: 0 });
   });
 
   it("have a sign where more was paid back than taken", () => {
