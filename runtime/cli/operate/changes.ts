@@ -127,7 +127,10 @@ export async function readHistory({ dataDir }: Pick<Config, "dataDir">): Promise
 /** What `payphone diff` prints. */
 export function toDiffText({ from, to, changes, kept }: SetComparison): string {
   const warnings = toWarnings(kept);
-  if (changes.length === 0) return [`nothing to apply: ${from} is sold`, ...warnings].join("\n");
+  if (changes.length === 0) {
+    const note = from === to ? "" : `; the folder, ${to}, differs in comments and the like`;
+    return [`nothing to apply: ${from} is sold${note}`, ...warnings].join("\n");
+  }
   const summary = `${from} → ${to}: ${toCount(changes.length)}${toBreaking({ changes })}`;
   return [...toChangeLines(changes), "", summary, ...warnings].join("\n");
 }

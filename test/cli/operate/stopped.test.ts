@@ -16,6 +16,10 @@ describe("payphone diff, where no process runs,", () => {
     await history.keep(sold);
     await history.add({ digest: sold.digest, at: new Date().toISOString(), by: "start", what: "start", changes: [] });
     expect(await diff()).to.equal(`nothing to apply: ${sold.digest} is sold`);
+    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", '"0.01"', '"0.01" # a note'));
+    const other = readFolder(dir).digest;
+    const note = `the folder, ${other}, differs in comments and the like`;
+    expect(await diff()).to.equal(`nothing to apply: ${sold.digest} is sold; ${note}`);
     await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
     expect(await diff()).to.match(/^~ toss +\$0\.01 → \$0\.02 \(\+100 %\)$/m);
     await writeFiles(dir, edit(TOSS, "plugins/toss.ts", "toss({ coins })", "flip({ coins })"));
