@@ -169,7 +169,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const hooks = { extensionsOf, signIns, proofs, onSettled: exchanges.observe };
   const { refunds } = engine;
   const checkReady = ({ manifest }: Service): void => {
-    const reason = sources.explain(manifest, true);
+    const reason = sources.explain(manifest, true) ?? sources.explainWait(manifest);
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const counts = { onCounted: monitor?.countTallies, onTimed: monitor?.countTime };

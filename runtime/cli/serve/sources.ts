@@ -57,6 +57,11 @@ export interface Sources {
    * @param isFirst whether this payer pays first; by default, whether everybody does
    */
   explain(manifest: Manifest, isFirst?: boolean): string | undefined;
+  /**
+   * Why nobody should pay for a proxied service before its work at present: its request would wait for its turn, as `rate`
+   * has it, for more than half of its deadline. Others may be paying meanwhile.
+   */
+  explainWait(manifest: Manifest): string | undefined;
   /** Starts the background work of plugins. */
   start(): void;
   close(): Promise<void>;
@@ -130,6 +135,13 @@ export function openSources({
       const needed = manifest.proxy || manifest.charge === "first" ? upstreamsOf(manifest) : [];
       const reasons = needed.map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage());
       return reasons.find((reason) => reason) ?? (needsLlm ? llm.outage() : undefined);
+    },
+    explainWait(manifest) {
+      const { proxy, job, deadline_seconds = set.site.limits.deadline_seconds } = manifest;
+      const mostMs = ((job?.deadline_seconds ?? deadline_seconds) * 1000) / 2;
+      const asked = (proxy ? upstreamsOf(manifest) : []).map((id) => byId.get(id) ?? mcpServers.get(id));
+      const late = asked.find((source) => source && source.waitMs() > mostMs);
+      return late && `${late.title} is asked as often as it may be, and others are in line`;
     },
     web,
     schedule,

@@ -4,7 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { delay } from "../http/retry.ts";
 import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
-import { createPace } from "../upstream/pace.ts";
+import { createPace, type Pace } from "../upstream/pace.ts";
 import type { UpstreamOptions } from "../upstream/upstream.ts";
 import { createChangedTools, type SentCall } from "./changed-tools.ts";
 import type { McpConnection } from "./connection.ts";
@@ -17,7 +17,7 @@ type Result = Awaited<ReturnType<McpConnection["call"]>>;
 type Judge = (failure: CallFailure) => boolean | undefined;
 
 /** An MCP server whose tools are sold. Connected at the first call; all calls share the session. */
-export interface LiveMcpServer {
+export interface LiveMcpServer extends Pick<Pace, "waitMs"> {
   readonly id: string;
   readonly title: string;
   /**
@@ -105,6 +105,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (session === known && !slots && !(await session.isAlive(timeoutMs))) await leave(session);
       await changes.refuse(asked, await open());
     },
+    waitMs: pace.waitMs,
     outage() {
       if (!connect) return unset;
       const asked = busy.refusal();

@@ -14,6 +14,8 @@ export interface Pace {
    * @throws the signal's reason.
    */
   turn(signal: AbortSignal, mayYield: boolean): Promise<void>;
+  /** For how long an urgent request would wait for its turn, in milliseconds. */
+  waitMs(): number;
   /** Records an answer: the pace returns to the configured rate step by step. */
   quicken(): void;
   /** Records a rate-limit refusal: empties the burst and halves the pace, down to a sixteenth. */
@@ -39,7 +41,7 @@ interface Waiter {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const SLOWEST = 1 / 16;
 const QUICKENING = 1 / 64;
-const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), quicken() {}, slow() {} };
+const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), waitMs: () => 0, quicken() {}, slow() {} };
 
 /** The state is kept in this process. */
 export function createPace({ rate, clock, pause }: PaceOptions): Pace {
@@ -74,6 +76,10 @@ export function createPace({ rate, clock, pause }: PaceOptions): Pace {
         if (!isServing) void serve();
       });
     },
+    waitMs() {
+      refill();
+      return Math.max(0, toMs(lanes[0].length + 1 - tokens));
+    },
     quicken() {
       speed = Math.min(1, speed + QUICKENING);
     },
@@ -96,11 +102,16 @@ export function createPace({ rate, clock, pause }: PaceOptions): Pace {
         continue;
       }
       rest = new AbortController();
-      const ms = Math.min(Math.ceil((1000 * missing) / (per_second * speed)), LONGEST_TIMER_MS);
+      const ms = Math.min(toMs(missing), LONGEST_TIMER_MS);
       await pause(ms, rest.signal).catch(() => {}); // Queue changed.
       rest = undefined;
     }
     isServing = false;
+  }
+
+  /** How long it takes until there are so many tokens more. */
+  function toMs(missing: number): number {
+    return Math.ceil((1000 * missing) / (per_second * speed));
   }
 
   function next(): Waiter[] | undefined {

@@ -9,12 +9,12 @@ import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from ".
 import { type BytesAnswer, createAttempt } from "./attempt.ts";
 import { type AttemptsOptions, createAttempts } from "./attempts.ts";
 import { createLeakCheck } from "./leaks.ts";
-import { createPace, type Pause, type Rate } from "./pace.ts";
+import { createPace, type Pace, type Pause, type Rate } from "./pace.ts";
 import { type Address, type PlainRequest, type Question, toPlainQuestion, toQuestion } from "./question.ts";
 import type { Transport } from "./transport.ts";
 
 /** An upstream with its state. */
-export interface LiveUpstream extends Upstream {
+export interface LiveUpstream extends Upstream, Pick<Pace, "waitMs"> {
   /**
    * Sends a request once per call, whatever its method; concurrent equal requests are not shared. All statuses are
    * answers except 408, 425, 429, 403 with `Retry-After`, and 5xx.
@@ -79,11 +79,12 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   ]);
   const attempt = createAttempt(options);
   const { rate, pause = delay, clock, log } = options;
+  const pace = createPace({ rate, clock, pause });
   const attempts = createAttempts({
     pauseMs: PAUSE_MS,
     ...options,
     pause,
-    pace: createPace({ rate, clock, pause }),
+    pace,
   });
   const share = createSingleFlight<UpstreamAnswer>();
   let refused: { readonly status: number; readonly at: number } | undefined;
@@ -122,6 +123,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
       if (status !== undefined) log.error("upstream.refused", { upstream: id, status });
       refused = status === undefined ? undefined : { status, at: clock.now() };
     },
+    waitMs: pace.waitMs,
     outage: () => toOutage() ?? (refused && blocks(refused) ? toRefused(refused) : undefined),
     status() {
       const reason = toOutage() ?? (refused && toRefused(refused));

@@ -9,6 +9,7 @@ import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts"
 
 const UPSTREAMS = `upstreams:
   - { id: films, title: The studio, variable: FILMS_URL, retries: 0, breaker: { failures: 1, seconds: 600 } }
+  - { id: press, title: The press, variable: FILMS_URL, rate: { per_second: 0.01, burst: 1 } }
   - { id: studio, title: The toolbox, variable: TOOLS_URL, mcp: http }
 `;
 const toManifest = (id: string, more: string, proxy = "{ upstream: films, request: GET /film }"): string => `id: ${id}
@@ -46,6 +47,7 @@ describe("a proxied service whose API is known to be down", function () {
       "manifests/_site.yaml": TOSS["manifests/_site.yaml"] + UPSTREAMS,
       "manifests/film.yaml": toManifest("film", ""),
       "manifests/job.yaml": toManifest("job", JOB),
+      "manifests/print.yaml": toManifest("print", "charge: first", "{ upstream: press, request: POST /film }"),
       "manifests/tool.yaml": toManifest("tool", "", "{ mcp: studio, tool: film }"),
     };
     tools = await openToolSite("stateless");
@@ -79,8 +81,21 @@ describe("a proxied service whose API is known to be down", function () {
     expect(status).to.equal("degraded");
     expect(upstreams).to.deep.equal([
       { id: "films", state: "down", reason: "The studio has failed several times in a row" },
+      { id: "press", state: "up" },
       { id: "studio", state: "down", reason: "The toolbox has asked for a pause" },
     ]);
+  });
+
+  it("takes no payment before work whose turn, by the rate of its API, would come too late", async () => {
+    source.script('{"done":true}');
+    expect((await buy("/v1/print")).status).to.equal(200);
+    const had = [await owned(), source.asked.length];
+    expect(await buy("/v1/print")).to.deep.equal({
+      status: 503,
+      detail: "The press is asked as often as it may be, and others are in line; nothing was charged",
+    });
+    expect([await owned(), source.asked.length]).to.deep.equal(had);
+    source.script(500);
   });
 
   it("charges nobody who has to pay first", async () => {

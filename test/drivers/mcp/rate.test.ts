@@ -44,6 +44,7 @@ describe("the rate of calls of an MCP server's tools", () => {
     offer(() => void times.push((clock.now() - began) / 1000));
     await Promise.all(Array.from({ length: 4 }, () => server.call("work", {}, SIGNAL)));
     expect(times).to.deep.equal([0, 0, 2, 4]);
+    expect(server.waitMs(), "of one more").to.equal(2000);
   });
 
   for (const [when, isOpen] of [

@@ -39,6 +39,18 @@ describe("the pace of requests to an upstream", () => {
     expect(order).to.deep.equal(["call", "call", "job"]);
   });
 
+  it("tells how long one more would wait, however slow it has become and however many are in line", async () => {
+    const { turn, slow, waitMs } = createPace({ rate: { per_second: 2, burst: 1 }, clock, pause: clock.pause });
+    expect(waitMs()).to.equal(0);
+    const inLine = [turn(NEVER, false), turn(NEVER, true)];
+    expect(waitMs(), "the first has its turn, and the second goes after it").to.equal(500);
+    slow();
+    expect(waitMs()).to.equal(1000);
+    await Promise.all(inLine);
+    await clock.pause(60_000, NEVER);
+    expect(waitMs()).to.equal(0);
+  });
+
   it("waits for a month and more in parts: a longer timer of Node fires at once, and warns each time", async () => {
     const pauses: number[] = [];
     const pause = (ms: number, signal: AbortSignal): Promise<void> => clock.pause(pauses.push(ms) && ms, signal);
