@@ -2,7 +2,7 @@ import { MONTH, WEEKDAY } from "../vocabulary.ts";
 import { UNIT } from "./durations.ts";
 import { toDigits } from "./numbers.ts";
 
-const HOUR = `(1[0-2]|[1-9])(?![\\d:/.-]| (?:of )?${MONTH}\\b)`;
+const HOUR = `(1[0-2]|[1-9])(?![\\d:/.-]| (?:of )?${MONTH}\\b| ?${UNIT}(?![a-z]))`;
 const HOUR_WORD = "(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
 /** Before a number that is not the day of a date, as 5 in "March 5 10pm" and "3/5 10pm". */
 const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
@@ -42,7 +42,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [new RegExp(`(\\d)(?: ?3⁄4| 3/4${BEFORE_UNIT})`, "g"), "$1.75"],
   [/^t(?=\d\d)/, ""],
   [/(?<![\d:./-])([01]\d|2[0-3])([0-5]\d)(?= ?z(?![a-z]))/g, "$1:$2"],
-  [/(?<=\d:?\d\d)z(?![a-z])/g, " utc"],
+  [/(?<=\d:?\d\d)z(?![a-z[])/g, " utc"], // Not of 10:30Z[Asia/Tokyo], which is read as it is.
   [/(?<![a-z])([ap])\. ?m\b\.?/g, "$1m"],
   [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
   [new RegExp(`${NO_DAY}(1[0-2]|[1-9]) ([1-5]\\d|0[1-9])(?= ?[ap]m\\b)`, "g"), "$1:$2"],

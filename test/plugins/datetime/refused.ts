@@ -22,6 +22,7 @@ export const REFUSED: readonly string[] = [
   "10am 5pm tomorrow",
   "10:30-11:30 tomorrow",
   "tomorrow 10:00-1200",
+  "10 minutes before 1 month after January 31, 2027",
   "8pm-1000 on Friday",
   "5-6pm tomorrow",
   "from 10 to 6 tomorrow",
