@@ -50,10 +50,10 @@ function readEnglish(text: string, base: Temporal.ZonedDateTime): Reading {
   return { ...reading, assumptions: [...assumptions, ...reading.assumptions] };
 }
 
-/** Four digits beside nothing but a zone are a time, as in "1530 UTC", since a year has no zone. */
+/** Four digits and a zone are a time, as in "1530 UTC" and "an hour after 1530 UTC", since a year has no zone. */
 function withTime(found: ZoneInText): ZoneInText {
-  const [digits, hour, minute] = /^([01]\d|2[0-3])([0-5]\d)$/.exec(found.rest) ?? [];
+  const [digits, hour, minute] = /(?:^|(?<= (?:before|after|from) ))([01]\d|2[0-3])([0-5]\d)$/.exec(found.rest) ?? [];
   if (found.zone === undefined || digits === undefined) return found;
   const assumptions = [...found.assumptions, `${digits} is read as a time of day, not as a year`];
-  return { ...found, rest: `${hour}:${minute}`, assumptions };
+  return { ...found, rest: `${found.rest.slice(0, -4)}${hour}:${minute}`, assumptions };
 }
