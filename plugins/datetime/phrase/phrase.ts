@@ -12,7 +12,7 @@ const LAST_SECOND = Temporal.PlainTime.from("23:59:59");
 const NOW =
   /^(?:just |right )?now$|^(?:at )?(?:the (?:current|present)|this) (?:time|moment)$|^(?:currently|immediately|at present)$/;
 const SAME_TIME =
-  /,? ?(?:\bat )?\b(?:(?:about |around )?(?:this|the same|same|this same) (?:time|hour))(?: of day)?\b(?: on)?,? ?/;
+  /(?<!\b(?:before|after|from|following) ?),? ?(?:\bat )?\b(?:(?:about |around )?(?:this|the same|same|this same) (?:time|hour))(?: of day)?\b(?: on)?,? ?/;
 const ROUGHLY = /(?<=^| )(?:around|about|approximately|approx\.?|roughly|circa|ca\.?(?![a-z])|~) ?(?=[\dt◇a-z])/;
 const BY = /^by (?=.*(?:\d|cob|end of))/;
 /** Words and punctuation that may remain when all pieces are taken. */

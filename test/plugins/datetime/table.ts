@@ -133,6 +133,7 @@ const WORDS: Scene = {
     ["10 minutes before 5 minutes to midnight on 31 December 2026", "2026-12-31T23:45:00+00:00", "medium"],
     ["2027-03-04T10:30Z[Asia/Tokyo].", "2027-03-04T10:30:00+00:00", "high"],
     ["10 minutes before 1800 EST", "2026-11-20T22:50:00+00:00", "low"],
+    ["a day after this time next week", "2026-11-28T14:30:00+00:00", "medium"],
     ["tomorrow morning", "2026-11-21T06:00:00+00:00", "low"],
     ["tomorrow morning at 9", "2026-11-21T09:00:00+00:00", "medium"],
     ["tonight", "2026-11-20T22:00:00+00:00", "low"],
