@@ -14,9 +14,9 @@ export const BUSINESS_DAY_RULES: readonly DayRule[] = [
     ({ count = "" }, today) => ({ ...move(today, toCount(count)), keepsClock: true }),
   ],
   [
-    new RegExp(`\\b(?<count>\\d{1,4}|an?) (?:${DAYS}) (?<side>ago|from now|from today|hence|later)\\b`),
+    new RegExp(`\\b(?<count>\\d{1,4}|an?) (?:${DAYS}) (?<side>ago|before now|from now|after now|hence|later)\\b`),
     ({ count = "", side }, today) => ({
-      ...move(today, side === "ago" ? -toCount(count) : toCount(count)),
+      ...move(today, /^(?:ago|before)/.test(side ?? "") ? -toCount(count) : toCount(count)),
       keepsClock: true,
     }),
   ],

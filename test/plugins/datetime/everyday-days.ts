@@ -148,6 +148,8 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["next business day after Christmas", "2026-12-28T00:00:00+00:00", "low"],
     ["the last working day before Christmas 2027", "2027-12-24T00:00:00+00:00", "low"],
     ["in 2 business days", "2026-11-24T14:30:00+00:00", "low"],
+    ["2 business days from today", "2026-11-24T00:00:00+00:00", "low"],
+    ["3 business days before now", "2026-11-17T14:30:00+00:00", "low"],
     ["5 working days from now", "2026-11-27T14:30:00+00:00", "low"],
     ["next business day", "2026-11-23T00:00:00+00:00", "low"],
     ["3 business days after 1 December 2026", "2026-12-04T00:00:00+00:00", "low"],
