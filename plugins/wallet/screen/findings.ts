@@ -12,6 +12,8 @@ export interface ScreenFindings {
   readonly isInside: boolean;
   /** Whether the caller wrote several addresses; `key` is then the one that is listed, if there is one. */
   readonly isSeveral: boolean;
+  /** Whether it is an address of Solana to which no secret key can belong, like most token accounts. */
+  readonly isKeyless: boolean;
   readonly listed: SanctionsFinding;
   /** Undefined when GoPlus was not asked or did not answer. */
   readonly reputation: Reputation | undefined;

@@ -40,11 +40,14 @@ function toChecksum(digits: string): string {
   );
 }
 
-function aboutReputation({ chain, isSeveral, reputation }: ScreenFindings): string {
+const KEYLESS = " No secret key can belong to this one: where it is a token account, screen the wallet that owns it.";
+
+function aboutReputation({ chain, isSeveral, isKeyless, reputation }: ScreenFindings): string {
   if (isSeveral) return "Nothing but the sanctions list was searched. It holds several addresses: screen each of them.";
   if (chain === "unknown")
     return "It is neither an EVM address nor a Solana key, so nothing but the sanctions list was searched.";
-  if (chain === "solana") return "Solana addresses are looked up in the sanctions list alone.";
+  if (chain === "solana")
+    return `Solana addresses are looked up in the sanctions list alone.${isKeyless ? KEYLESS : ""}`;
   if (!reputation) return "GoPlus, which knows bad reputations, did not answer: what is said here is provisional.";
   const missing = reputation.isComplete ? "" : " Some of its data is missing: what is said here is provisional.";
   if (reputation.flags.length === 0)

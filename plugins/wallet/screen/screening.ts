@@ -1,5 +1,6 @@
 import type { Host } from "#plugin";
 import { readAddress, type WalletAddress } from "../address.ts";
+import { isWallet } from "../names/sol/keys.ts";
 import { createReputation } from "./reputation.ts";
 import { type ScreenResponse, toScreenResponse } from "./response.ts";
 import { createSanctions } from "./sanctions.ts";
@@ -43,9 +44,10 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
     const address = readAddress(wallet);
     const { chain, key, chainId = named, among = [] } = address;
     const isAsked = chain === "ethereum";
-    const [{ key: found, listed }, reputation] = await Promise.all([
+    const [{ key: found, listed }, reputation, mayHaveKey] = await Promise.all([
       findListed(address),
       isAsked ? findReputation(key, { ...terms, chainId }) : undefined,
+      chain === "solana" ? isWallet(key) : true,
     ]);
     const isInside = found !== key;
     return {
@@ -55,6 +57,7 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
         key: found,
         isInside,
         isSeveral: among.length > 1 || (isInside && chain !== "unknown"),
+        isKeyless: !mayHaveKey && !isInside,
         listed,
         reputation: isInside ? undefined : reputation,
         checkedAtMs: host.clock.now(),

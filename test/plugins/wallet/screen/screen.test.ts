@@ -14,7 +14,7 @@ const RONIN = "0x098B716B8Aaf21512996dC57EB0615e2383E2f96";
 const PHISHING = "0x6D8C070338ec3d297f1d0eceea296bd7e13a32b9";
 const CONTRACT = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 const UNHEARD_OF = "0x00000000000000000000000000000000DeaDBeef";
-const SOLANA = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const SOLANA = "vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg";
 const TRON = "TNiq9AXBp9EjUqhDhrwrfvAA8U3GUQZH81";
 
 type Answer = Record<string, unknown> & { readonly signals: readonly Record<string, string>[] };
@@ -113,10 +113,13 @@ describe("a screening", () => {
     expect(await screen(RONIN)).to.include({ address_type: "unknown", recommendation: "block" });
   });
 
-  it("is partial for a Solana address, which GoPlus is not asked about", async () => {
+  it("is partial for a Solana address, which GoPlus is not asked about, and says where none can sign", async () => {
     await start(["success"]);
     expect(await screen(SOLANA)).to.include({ chain_inferred: "solana", recommendation: "allow", partial: true });
     expect(goplus.asked).to.have.length(0);
+    const authority = await screen("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1"); // A program's, off the curve.
+    expect(authority).to.include({ risk_level: "low", recommendation: "allow", partial: true });
+    expect(authority.notes).to.match(/ No secret key can belong to this one: .* screen the wallet that owns it\.$/);
   });
 
   it("answers an address of unknown shape, for review", async () => {
