@@ -1,10 +1,8 @@
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import { OWN_SCHEMAS } from "../../surfaces/openapi/responses.ts";
 import type { Findings, Place } from "./findings.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The expectations for the documents of a set. */
 export interface DocumentRules {
@@ -16,7 +14,11 @@ export interface DocumentRules {
 }
 
 /** Checks `/openapi.json`, which x402scan and AgentCash read. */
-export function checkOpenApi(findings: Findings, document: Json, { services, names, baseUrl }: DocumentRules): void {
+export function checkOpenApi(
+  findings: Findings,
+  document: JsonObject,
+  { services, names, baseUrl }: DocumentRules,
+): void {
   const at = findings.at(PATHS.openApi);
   const info = toObject(document.info);
   at.expect(String(document.openapi).startsWith("3.1."), "it must be OpenAPI 3.1");
@@ -42,7 +44,7 @@ export function checkOpenApi(findings: Findings, document: Json, { services, nam
     }
 }
 
-function checkOperationIds(at: Place, paths: Json): void {
+function checkOperationIds(at: Place, paths: JsonObject): void {
   const operations = Object.values(paths).flatMap((item) => Object.values(toObject(item)));
   const ids = operations.map((operation) => toObject(operation).operationId);
   const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
@@ -55,9 +57,9 @@ interface OperationTerms {
   readonly listedAt: string | undefined;
 }
 
-function checkOperation(at: Place, operation: Json, { isPaid, listedAt }: OperationTerms): void {
+function checkOperation(at: Place, operation: JsonObject, { isPaid, listedAt }: OperationTerms): void {
   const responses = toObject(operation.responses);
-  const jsonOf = (part: unknown): Json => toObject(toObject(toObject(part).content)["application/json"]);
+  const jsonOf = (part: unknown): JsonObject => toObject(toObject(toObject(part).content)["application/json"]);
   const [[media, answer] = ["", {}]] = Object.entries(toObject(toObject(responses["200"]).content)); // JSON, or a file.
   const payment = operation["x-payment-info"];
   const amount = String(toObject(toObject(payment).price).amount);
@@ -81,7 +83,7 @@ function checkOperation(at: Place, operation: Json, { isPaid, listedAt }: Operat
 }
 
 /** Checks `/.well-known/x402`, whose `resources` older directories read. */
-export function checkWellKnown(findings: Findings, document: Json, { services, baseUrl }: DocumentRules): void {
+export function checkWellKnown(findings: Findings, document: JsonObject, { services, baseUrl }: DocumentRules): void {
   const at = findings.at(PATHS.discovery);
   const paid = services.filter(({ manifest }) => manifest.price !== undefined).map(({ path }) => baseUrl + path);
   at.expect(document.x402Version === 2, "x402Version must be 2");
@@ -92,7 +94,7 @@ export function checkWellKnown(findings: Findings, document: Json, { services, b
 }
 
 /** Checks the server card against MCP's registry (server.json, schema of 2025-12-11). */
-export function checkServerCard(findings: Findings, card: Json): void {
+export function checkServerCard(findings: Findings, card: JsonObject): void {
   const at = findings.at(PATHS.serverCard);
   const [remote] = Array.isArray(card.remotes) ? card.remotes : [];
   const description = String(card.description ?? "");
@@ -105,4 +107,4 @@ export function checkServerCard(findings: Findings, card: Json): void {
   at.expect(toObject(remote).type === "streamable-http", "remotes must name the streamable HTTP endpoint");
 }
 
-const toObject = (value: unknown): Json => (isObject(value) ? value : {});
+const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {});

@@ -1,8 +1,6 @@
 import { canonicalOf } from "../../core/digest.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Identity } from "../../core/peers/identity.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The fields of an A2A 1.0 card; those of nested messages are listed under the field that holds them. */
 const CARD = [
@@ -43,9 +41,9 @@ export function signCard(card: object, identity: Identity, jku: string): object 
 }
 
 /** The form over which A2A 1.0's libraries sign and verify a card (1.0, section 8.4.1). */
-export const toLibraryForm = (card: object): object => withoutEmpty(project(card as Json, CARD)) ?? {};
+export const toLibraryForm = (card: object): object => withoutEmpty(project(card as JsonObject, CARD)) ?? {};
 
-function project(message: Json, fields: readonly string[]): Json {
+function project(message: JsonObject, fields: readonly string[]): JsonObject {
   const kept = fields.filter(
     (name) => message[name] !== undefined && !(name === "required" && message[name] === false),
   );

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { ExtensionsOf } from "../../core/payments/offers.ts";
 import type { Service } from "../../core/service.ts";
@@ -9,12 +10,10 @@ import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { DescribedSet } from "../schema/shown-set.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** A service's entry in a facilitator's directory, and the schema of that entry (x402 extension `bazaar`). */
 export interface Bazaar {
-  readonly info: Json;
-  readonly schema: Json;
+  readonly info: JsonObject;
+  readonly schema: JsonObject;
   /** The path with parameters as `:name`. Omitted when the path has none. */
   readonly routeTemplate?: string;
 }
@@ -45,7 +44,7 @@ export function createBazaar({ services, schemas, baseUrl }: DescribedSet): Exte
     const answer = job
       ? toAcceptedExample(job.manifest, baseUrl)
       : manifest.examples.find(({ output }) => output !== undefined)?.output;
-    const example = (manifest.examples[0]?.input ?? {}) as Json;
+    const example = (manifest.examples[0]?.input ?? {}) as JsonObject;
     const lean = [
       toBazaar(toInfo(service, { input: toLean(input), example })),
       toBazaar(toInfo(service, { input: toTypes(input), example })),
@@ -68,7 +67,7 @@ export function createBazaar({ services, schemas, baseUrl }: DescribedSet): Exte
   /**
    * The schema without references. A schema that contains itself cannot do without them, and is shown as any object.
    */
-  function toFlat(document: object): Json {
+  function toFlat(document: object): JsonObject {
     const schema = inline(document);
     return "$defs" in schema ? ANY_OBJECT : schema;
   }
@@ -91,29 +90,29 @@ function toForm(bazaar: Bazaar): Form {
   return { extension, bytes: Buffer.byteLength(JSON.stringify(extension)) };
 }
 
-const ANY_OBJECT: Json = { type: "object" };
+const ANY_OBJECT: JsonObject = { type: "object" };
 
 /** The largest full entry, in bytes of JSON. Facilitators receive it with every payment. */
 const MOST_BYTES = 8192;
 
 /** A service's input at one endpoint, and the schemas of the input's members. */
 interface Described {
-  readonly input: Json;
-  readonly properties: Json;
+  readonly input: JsonObject;
+  readonly properties: JsonObject;
   readonly routeTemplate?: string;
 }
 
 /** The schema of a service's input, and an example of it. */
 interface Shown {
-  readonly input: Json;
-  readonly example: Json;
+  readonly input: JsonObject;
+  readonly example: JsonObject;
 }
 
 type ToInfo = (service: Service, shown: Shown) => Described;
 
 /** The schema of an answer, and an example of it. */
 interface Answer {
-  readonly output: Json;
+  readonly output: JsonObject;
   readonly answer: unknown;
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import { facilitatorsOf, IN_PROCESS } from "../../core/rails/facilitators.ts";
 import type { Service } from "../../core/service.ts";
@@ -7,8 +8,6 @@ import { parametersOf, type Route } from "../../core/set/route.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { LinkedSet } from "../schema/shown-set.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * The document at `/.well-known/x402`: every route with its price on every rail and its schemas. `version` is the
@@ -66,13 +65,13 @@ const OWN_ENDPOINTS = [
   ["POST", PATHS.a2a, "Agent-to-agent JSON-RPC door."],
 ] as const;
 
-function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string): Json {
+function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string): JsonObject {
   const { id, title, description, category, tags, sign_in } = manifest;
   const head = { id, title, description, method, path, url: baseUrl + path, category: category ?? null, tags };
   return { ...head, ...(sign_in && { sign_in }) };
 }
 
-function toPrices({ manifest: { price = "", free } }: Service, site: SiteManifest): Json {
+function toPrices({ manifest: { price = "", free } }: Service, site: SiteManifest): JsonObject {
   const amounts = site.rails.flatMap((rail) => {
     const amount = amountOn(rail, price, site);
     if (amount === undefined) return [];
@@ -82,13 +81,13 @@ function toPrices({ manifest: { price = "", free } }: Service, site: SiteManifes
   return { price_usd: price, ...(free && { free_with_sign_in: free }), scheme: "exact", accepts: amounts };
 }
 
-function toPathParameters({ path }: Service): Json {
+function toPathParameters({ path }: Service): JsonObject {
   const path_parameters = parametersOf(path);
   return path_parameters.length > 0 ? { path_parameters } : {};
 }
 
 /** A rail for the document. Its facilitator is shown only as in-process or remote, because its URL may hold a key. */
-function toNetwork(rail: RailManifest, site: SiteManifest): Json {
+function toNetwork(rail: RailManifest, site: SiteManifest): JsonObject {
   const { id, title, network, asset, symbol, decimals, currency, testnet } = rail;
   const facilitator = facilitatorsOf(rail, site)[0] === IN_PROCESS ? IN_PROCESS : "remote";
   const max_timeout_seconds = site.limits.offer_seconds;
@@ -97,7 +96,7 @@ function toNetwork(rail: RailManifest, site: SiteManifest): Json {
 }
 
 /** The fixed yen tiers. The exchange rate is the one that the highest tier implies. */
-function toYenPricing(site: SiteManifest): Json {
+function toYenPricing(site: SiteManifest): JsonObject {
   const tiers = Object.entries(tiersOf(site, "jpy") ?? {});
   if (tiers.length === 0 || site.rails.every(({ currency }) => currency !== "jpy")) return {};
   const rates = tiers
@@ -115,7 +114,7 @@ function toYenPricing(site: SiteManifest): Json {
 }
 
 /** The fixed tiers of all other currencies that rails use. */
-function toFixedPricing(site: SiteManifest): Json {
+function toFixedPricing(site: SiteManifest): JsonObject {
   const currencies = [...new Set(site.rails.map(({ currency }) => currency))];
   const fixed = currencies.flatMap((currency) => {
     const tiers = currency === "jpy" ? [] : Object.entries(tiersOf(site, currency) ?? {});

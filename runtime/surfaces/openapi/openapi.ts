@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -5,8 +6,6 @@ import { toGuidance } from "../discovery/guidance.ts";
 import type { ShownSet } from "../schema/shown-set.ts";
 import { OTHER, toContent, toOperations } from "./operations.ts";
 import { ERROR_RESPONSES, OWN_SCHEMAS } from "./responses.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * The machine-readable description (OpenAPI 3.1): an operation for each route. Only the main route of a service has
@@ -40,7 +39,7 @@ export function toOpenApi({ services, site, baseUrl, schemas }: ShownSet): objec
 const PROBES = "probes";
 
 /** The two probes, with examples of a server whose parts are all up. */
-function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] }: SiteManifest): Json {
+function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] }: SiteManifest): JsonObject {
   const ready = {
     status: "ready",
     store: "up",
@@ -65,13 +64,13 @@ function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] 
   };
 }
 
-function toProbe(operationId: string, summary: string, description: string, responses: Json): Json {
+function toProbe(operationId: string, summary: string, description: string, responses: JsonObject): JsonObject {
   const tooLong = { $ref: "#/components/responses/Problem414" };
   const operation = { operationId, summary, description, tags: [PROBES], security: [] };
   return { get: { ...operation, responses: { ...responses, "414": tooLong } } };
 }
 
-function toProbeAnswer(description: string, schema: string, example?: object): Json {
+function toProbeAnswer(description: string, schema: string, example?: object): JsonObject {
   const content = toContent({ $ref: `#/components/schemas/${schema}` }, example ? [example] : []);
   return { description, content };
 }

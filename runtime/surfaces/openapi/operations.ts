@@ -1,4 +1,4 @@
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { toAcceptedExample, toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
@@ -13,11 +13,9 @@ import { toQueryStyle } from "./query-style.ts";
 import { toErrorResponses, toReceiptHeader } from "./responses.ts";
 import { type Components, createComponents, seemsToRefer } from "./schemas.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The operations by path and method, and the schemas that they refer to. */
 export interface Operations {
-  readonly paths: Readonly<Record<string, Json>>;
+  readonly paths: Readonly<Record<string, JsonObject>>;
   readonly schemas: ReturnType<Components["list"]>;
 }
 
@@ -26,7 +24,7 @@ export function toOperations({ services, schemas, baseUrl }: Omit<ShownSet, "sit
   const components = createComponents(schemas);
   const inline = createSchemaInliner(services, schemas);
   const ids = new Set(services.map(({ manifest }) => manifest.id));
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, JsonObject> = {};
   for (const service of services) {
     const input = inline(service.input.document);
     const inputs = { POST: input, GET: withAllFields(input) }; // A query has fields alone.
@@ -48,7 +46,7 @@ export function toOperations({ services, schemas, baseUrl }: Omit<ShownSet, "sit
 export const OTHER = "other";
 
 /** Directories list operations with `x-payment-info`. Only the main route has it, so that a service is listed once. */
-function toHead({ manifest, routes: [main, ...aliases] }: Service, route: Route, ids: ReadonlySet<string>): Json {
+function toHead({ manifest, routes: [main, ...aliases] }: Service, route: Route, ids: ReadonlySet<string>): JsonObject {
   const { id, title, description, category, price } = manifest;
   const isMain = route === main;
   const forms = isMain
@@ -87,14 +85,19 @@ const SIGN_IN = {
 };
 
 /** The price for directories: dollars with at least six decimals. */
-function toPaymentInfo(price: string): Json {
+function toPaymentInfo(price: string): JsonObject {
   const [whole, fraction = ""] = price.split(".");
   const amount = `${whole}.${fraction.padEnd(6, "0")}`;
   return { price: { mode: "fixed", currency: "USD", amount }, protocols: [{ x402: {} }] };
 }
 
 /** The fields of the input as parameters, or in the body of a POST where they are not in the path. */
-function toInput({ manifest, path }: Service, { method }: Route, schema: Json, components: Components): Json {
+function toInput(
+  { manifest, path }: Service,
+  { method }: Route,
+  schema: JsonObject,
+  components: Components,
+): JsonObject {
   const names = parametersOf(path);
   const isPosted = method === "POST";
   const isWhole = isPosted && names.length === 0;
@@ -104,7 +107,7 @@ function toInput({ manifest, path }: Service, { method }: Route, schema: Json, c
     ...(isPosted ? [] : toParameters("query", rest)),
     ...(manifest.sign_in || manifest.free ? [SIGN_IN] : []),
   ];
-  const examples = manifest.examples.map(({ input }) => splitInput(input as Json, names).rest);
+  const examples = manifest.examples.map(({ input }) => splitInput(input as JsonObject, names).rest);
   const toBody = (): object => (isWhole ? components.refer(manifest, "input") : rest);
   return {
     ...((parameters.length > 0 || !isPosted) && { parameters }),
@@ -112,7 +115,7 @@ function toInput({ manifest, path }: Service, { method }: Route, schema: Json, c
   };
 }
 
-function toParameters(place: "path" | "query", schema: Json): Json[] {
+function toParameters(place: "path" | "query", schema: JsonObject): JsonObject[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, field]) => {
     const { description, ...rest } = isObject(field) ? withoutNull(field) : {};
@@ -127,7 +130,7 @@ function toParameters(place: "path" | "query", schema: Json): Json[] {
 }
 
 /** A field without its null type: a query or a path cannot express null. */
-function withoutNull(field: Json): Json {
+function withoutNull(field: JsonObject): JsonObject {
   const isNull = (one: unknown): boolean => one === null || one === "null" || (isObject(one) && one.type === "null");
   const kept = Object.entries(field).flatMap(([key, value]): [string, unknown][] => {
     if (key === "default" && value === null) return [];
@@ -150,7 +153,7 @@ interface Answers {
   readonly examples: readonly unknown[];
 }
 
-function toAnswers({ manifest, job }: Service, { method }: Route, { schema, examples }: Answers): Json {
+function toAnswers({ manifest, job }: Service, { method }: Route, { schema, examples }: Answers): JsonObject {
   const { price, title } = manifest;
   const media = mediaOf(manifest);
   const isPaid = price !== undefined;
@@ -168,14 +171,14 @@ function toAnswers({ manifest, job }: Service, { method }: Route, { schema, exam
 }
 
 /** The OpenAPI link by which generated clients poll a job. */
-const toStatusLink = (id: string): Json => ({
+const toStatusLink = (id: string): JsonObject => ({
   operationId: toStatusId(id),
   parameters: { job_id: "$response.body#/job_id" },
   description: "The job's status, free of charge.",
 });
 
 /** JSON of a schema, with examples of it. */
-export function toContent(schema: object, values: readonly unknown[]): Json {
+export function toContent(schema: object, values: readonly unknown[]): JsonObject {
   const shown = values.filter((value) => !seemsToRefer(value));
   const examples = Object.fromEntries(shown.map((value, at) => [`example${at + 1}`, { value }]));
   return { "application/json": { schema, ...(shown.length > 0 && { examples }) } };

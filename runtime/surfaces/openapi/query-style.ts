@@ -1,28 +1,26 @@
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { listOf } from "../../core/schema/nodes.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * How a query sends a field (OpenAPI 3.1, "Parameter Object"). A mapping of simple values is a `deepObject`; any other
  * mapping, and a list of mappings or lists, is a text of JSON: generators make clients for both, and not for `content`.
  */
-export function toQueryStyle(field: Json): Json {
+export function toQueryStyle(field: JsonObject): JsonObject {
   if (!isNested(field)) return { schema: field };
   if (isSimpleMapping(field)) return { style: "deepObject", explode: true, schema: field };
   return { schema: { type: "string", contentMediaType: "application/json", contentSchema: field } };
 }
 
 /** Whether a field takes a mapping, or mappings or lists in a list. Where it takes a text as well, JSON is that text. */
-function isNested(field: Json): boolean {
+function isNested(field: JsonObject): boolean {
   const [own, items] = [kindsOf(field), itemsOf(field).flatMap(kindsOf)];
   if ([...own, ...items].includes("string")) return false;
   return own.includes("object") || items.some((kind) => kind === "object" || kind === "array");
 }
 
-function isSimpleMapping({ type, properties = {}, additionalProperties = false, ...rest }: Json): boolean {
+function isSimpleMapping({ type, properties = {}, additionalProperties = false, ...rest }: JsonObject): boolean {
   const parts = [
-    ...Object.values(properties as Json),
+    ...Object.values(properties as JsonObject),
     ...(isObject(additionalProperties) ? [additionalProperties] : []),
   ];
   const isSimple = (part: unknown): boolean =>
@@ -45,4 +43,4 @@ const itemsOf = (schema: unknown): readonly unknown[] =>
     ? [...(schema.items === undefined ? [] : [schema.items]), ...branchesOf(schema).flatMap(itemsOf)]
     : [];
 
-const branchesOf = ({ allOf, anyOf, oneOf }: Json): readonly unknown[] => [allOf, anyOf, oneOf].flatMap(listOf);
+const branchesOf = ({ allOf, anyOf, oneOf }: JsonObject): readonly unknown[] => [allOf, anyOf, oneOf].flatMap(listOf);

@@ -1,6 +1,4 @@
-import { isObject } from "../../core/json.ts";
-
-type Json = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from "../../core/json.ts";
 
 /** One field of a schema, described for people. */
 export interface DescribedField {
@@ -18,7 +16,7 @@ export interface DescribedField {
 const DEEPEST = 3;
 
 /** The fields of an object's self-contained schema; fields of nested objects and lists follow their parents. */
-export function toFields(schema: Json, prefix = ""): DescribedField[] {
+export function toFields(schema: JsonObject, prefix = ""): DescribedField[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([key, given]) => {
     const field = isObject(given) ? given : {};
@@ -40,7 +38,7 @@ export function toFields(schema: Json, prefix = ""): DescribedField[] {
 }
 
 /** The schema whose fields are nested in a field: its own, its items', or its only branch besides `null`. */
-function innerOf(field: Json): { inner: Json; suffix: string } {
+function innerOf(field: JsonObject): { inner: JsonObject; suffix: string } {
   if (isObject(field.items)) return { inner: innerOf(field.items).inner, suffix: "[]" };
   const branches = branchesOf(field);
   const [only] = branches;
@@ -48,12 +46,12 @@ function innerOf(field: Json): { inner: Json; suffix: string } {
 }
 
 /** The alternatives of a field, without null. */
-const branchesOf = ({ anyOf, oneOf }: Json): Json[] =>
+const branchesOf = ({ anyOf, oneOf }: JsonObject): JsonObject[] =>
   [anyOf, oneOf].flatMap((list) =>
     Array.isArray(list) ? list.filter((one) => isObject(one) && one.type !== "null") : [],
   );
 
-function typeOf(field: Json): string {
+function typeOf(field: JsonObject): string {
   const { type, anyOf, oneOf, items, enum: values } = field;
   const branches = anyOf ?? oneOf;
   if (Array.isArray(branches)) return [...new Set(branches.map(typeOf))].join(" or ");
@@ -65,7 +63,7 @@ function typeOf(field: Json): string {
     : "any JSON";
 }
 
-function rulesOf(field: Json): string[] {
+function rulesOf(field: JsonObject): string[] {
   const { enum: values, const: only, default: usual, pattern, format, multipleOf } = field;
   return [
     Array.isArray(values) && `one of ${values.filter((value) => value !== null).join(", ")}`,

@@ -1,16 +1,14 @@
-import { isObject } from "../../core/json.ts";
-
-type Json = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from "../../core/json.ts";
 
 /** The fields of a value or a schema, split by where they are sent: in the path of the route, or elsewhere. */
 export interface SplitFields {
-  readonly inPath: Json;
-  readonly rest: Json;
+  readonly inPath: JsonObject;
+  readonly rest: JsonObject;
 }
 
 /** Splits an input by the names of the path's parameters. */
-export function splitInput(input: Json, names: readonly string[]): SplitFields {
-  const pick = (wanted: boolean): Json =>
+export function splitInput(input: JsonObject, names: readonly string[]): SplitFields {
+  const pick = (wanted: boolean): JsonObject =>
     Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name) === wanted));
   return { inPath: pick(true), rest: pick(false) };
 }
@@ -19,7 +17,7 @@ export function splitInput(input: Json, names: readonly string[]): SplitFields {
  * The fields of an input as the query of a GET has them: a list repeats its name, and null is left out. A list of lists is
  * one text of JSON, as the description says: `grid=[1,2]` would be a list of numbers.
  */
-export const toQueryPairs = (fields: Json): [name: string, text: string][] =>
+export const toQueryPairs = (fields: JsonObject): [name: string, text: string][] =>
   Object.entries(fields).flatMap(([name, value]) =>
     (Array.isArray(value) && !value.some(Array.isArray) ? value : [value]).flatMap((one): [string, string][] =>
       one === null ? [] : [[name, toText(one)]],
@@ -29,7 +27,7 @@ export const toQueryPairs = (fields: Json): [name: string, text: string][] =>
 const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Splits the schema of an input by the names of the path's parameters; without any, the rest is the schema itself. */
-export function splitSchema(schema: Json, names: readonly string[]): SplitFields {
+export function splitSchema(schema: JsonObject, names: readonly string[]): SplitFields {
   const { inPath, rest } = splitInput(isObject(schema.properties) ? schema.properties : {}, names);
   if (names.length === 0) return { inPath: {}, rest: schema };
   const required = (Array.isArray(schema.required) ? schema.required : []).filter((name) => !names.includes(name));

@@ -1,8 +1,6 @@
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { createSchemaNodes, type Resolve } from "../../core/schema/nodes.ts";
 import type { Service } from "../../core/service.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Keywords whose values are data, and keywords whose values map names to schemas. All other keywords hold schemas or
@@ -18,10 +16,10 @@ const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"
 const MOST_INLINED = 200;
 
 /** Cached by document: every surface shows the same schemas, and a document only refers to schemas of its own set. */
-const written = new WeakMap<object, Json>();
+const written = new WeakMap<object, JsonObject>();
 
 /** Makes a schema of a service self-contained. */
-export type InlineSchema = (document: object) => Json;
+export type InlineSchema = (document: object) => JsonObject;
 
 /** @param schemas the set's schemas by name, for the `$ref`s between them. */
 export function createSchemaInliner(services: readonly Service[], schemas: ReadonlyMap<string, object>): InlineSchema {
@@ -35,16 +33,16 @@ export function createSchemaInliner(services: readonly Service[], schemas: Reado
  * "$ref Resolution"). A schema that contains itself is placed once in `$defs`, and so are those beyond the first
  * `MOST_INLINED`: of schemas that share parts, a few hundred can make 100 MB.
  */
-export function toSelfContained(document: object, resolve: Resolve): Json {
+export function toSelfContained(document: object, resolve: Resolve): JsonObject {
   const whole = written.get(document) ?? writeOut(document, resolve);
   written.set(document, whole);
   return whole;
 }
 
-function writeOut(document: object, resolve: Resolve): Json {
+function writeOut(document: object, resolve: Resolve): JsonObject {
   const defined = new Map<unknown, string>();
   let inlined = 0;
-  const whole = inline(document, [document]) as Json;
+  const whole = inline(document, [document]) as JsonObject;
   const definitions = [...definedBy(defined)];
   return definitions.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(definitions) };
 
@@ -70,7 +68,7 @@ function writeOut(document: object, resolve: Resolve): Json {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inline(part, trail)]));
   }
 
-  function refer(node: Json, trail: readonly unknown[]): unknown {
+  function refer(node: JsonObject, trail: readonly unknown[]): unknown {
     const target = resolve(node);
     const isRecursive = trail.includes(target);
     if (!isRecursive && inlined++ < MOST_INLINED) return inline(target, [...trail, target]);

@@ -1,10 +1,8 @@
-import { isObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Service } from "../../../core/service.ts";
 import { parametersOf } from "../../../core/set/route.ts";
 import type { DescribedField } from "../../schema/fields.ts";
 import { type Html, html } from "../html.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The form control for a field, and the type as which its text is sent. */
 interface FieldKind {
@@ -28,11 +26,15 @@ const LONG_TEXT = 200;
  * @param schema of the input, self-contained
  * @param fields the same, described
  */
-export function toTryForm({ manifest, routes, path }: Service, schema: Json, fields: readonly DescribedField[]): Html {
+export function toTryForm(
+  { manifest, routes, path }: Service,
+  schema: JsonObject,
+  fields: readonly DescribedField[],
+): Html {
   const { id, title, examples } = manifest;
   const texts = examples.map(({ input }) => JSON.stringify(input, null, 2));
   const rows = Math.min(14, Math.max(3, (texts[0] ?? "{}").split("\n").length));
-  const given = examples.map(({ input }) => input as Json); // The schema, which is an object's, has checked them.
+  const given = examples.map(({ input }) => input as JsonObject); // The schema, which is an object's, has checked them.
   const properties = isObject(schema.properties) ? schema.properties : {};
   const inputs = fields.flatMap((field) => {
     const property = properties[field.name];
@@ -91,7 +93,7 @@ function toControl(data: Html, { type, choices, isLong }: FieldKind): Html {
   return html`<input ${data} type="text" inputmode="${mode}" autocomplete="off" autocapitalize="off" spellcheck="false">`;
 }
 
-function kindOf(property: Json): FieldKind {
+function kindOf(property: JsonObject): FieldKind {
   const branches = [property.anyOf, property.oneOf].flatMap((list) =>
     Array.isArray(list) ? list.filter(isObject) : [],
   );
