@@ -6,6 +6,9 @@ const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
 /** Whether a text has no visible character. */
 export const isBlank = (text: string): boolean => BLANK.test(text);
 
+/** A number with what it counts: `1 sale`, `2 sales`. */
+export const withNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** The stock phrases of models that decline within the form that they were asked for. */
 const REFUSAL =
   /^(?:as an ai[^,.]*, )?(?:(?:i['’]m |i am )?sorry, (?:but )?)?(?:i (?:can['’]t|cannot|won['’]t)|i(?:['’]m| am) (?:unable|not able) to) (?:(?:help|assist|comply)(?: you)? with|fulfill?|process|complete|answer) (?:that|this|your)(?: request)?(?:[.,;!]|$)/i;

@@ -1,8 +1,8 @@
+import { withNoun } from "../../api/text.ts";
 import type { Books, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { BookFee, FeeGroup, FeeSum } from "../../core/books/fees.ts";
 import { networkNameOf } from "../../core/rails/networks.ts";
 import { toDecimal } from "../../core/set/price.ts";
-import { withNoun } from "../printable.ts";
 
 /** `0.00012 POL`. */
 export const toFeeText = ({ amount, decimals, symbol }: BookFee): string =>

@@ -1,5 +1,6 @@
 /** The texts of `payphone sales` for people. */
 
+import { withNoun } from "../../api/text.ts";
 import type { BookGroup, BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
 import { networkNameOf } from "../../core/rails/networks.ts";
@@ -7,7 +8,7 @@ import { currencyOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { toColumns } from "../columns.ts";
-import { printable, withNoun } from "../printable.ts";
+import { printable } from "../printable.ts";
 import { countOf, countSales, type GroupRow, revenueOf, toDollars } from "./groups.ts";
 import { isOwn } from "./json.ts";
 

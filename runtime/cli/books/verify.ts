@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
+import { withNoun } from "../../api/text.ts";
 import { toAccount } from "../../core/account.ts";
 import { type Audit, audit, type Transfer } from "../../core/books/audit.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
@@ -8,7 +9,7 @@ import { isSameToken, type RailToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { Config } from "../config/config.ts";
 import { base58Bytes } from "../config/values.ts";
-import { printable, withNoun } from "../printable.ts";
+import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { openChains, type RailChain } from "./chains.ts";
 import { toSigned } from "./groups.ts";

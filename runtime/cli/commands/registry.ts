@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { withNoun } from "../printable.ts";
+import { withNoun } from "../../api/text.ts";
 
 const HELP = `
 A source is a facilitator's URL, whose /discovery/resources is read page by page, or a file: a saved answer of that

@@ -1,8 +1,8 @@
 import { Problem } from "../../api/problem.ts";
+import { withNoun } from "../../api/text.ts";
 import { isObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import { HEAD_BYTES } from "../../core/x402/challenge.ts";
-import { withNoun } from "../printable.ts";
 import { toIdleLent } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
 import { loadPlugins } from "../set/plugins/load.ts";

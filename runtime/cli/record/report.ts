@@ -1,8 +1,8 @@
+import { withNoun } from "../../api/text.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { toLabel } from "../../sandbox/recordings/match.ts";
 import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 import { toColumns } from "../columns.ts";
-import { withNoun } from "../printable.ts";
 import type { Comparison } from "./exchange.ts";
 
 /** The comparisons of one recording. */

@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
+import { withNoun } from "../../api/text.ts";
 import { createRounds } from "../../core/time/rounds.ts";
 import type { IncomingPayment } from "../../drivers/evm/incoming.ts";
-import { withNoun } from "../printable.ts";
 
 /** A rail whose pay address is watched. */
 export interface WatchedRail {

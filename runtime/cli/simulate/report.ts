@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { withNoun } from "../../api/text.ts";
 import type { BookLine, TallySum } from "../../core/books/books.ts";
 import { DOORS, type Door, SIGNS } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
@@ -6,7 +7,6 @@ import { toDecimal } from "../../core/set/price.ts";
 import { openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
-import { withNoun } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import type { OwnPurchases } from "./buyers.ts";
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
+import { withNoun } from "../../api/text.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
 import { parseRoute } from "../../core/set/route.ts";
 import { describeSandbox, openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
-import { withNoun } from "../printable.ts";
 import { loadSet } from "../set/load.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Buyer, doorOf, HABITS, trade } from "./buyers.ts";

@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { ValidationIssue } from "../../api/problem.ts";
+import { withNoun } from "../../api/text.ts";
 import { isObject } from "../json.ts";
 
 /** An issue without its `loc` and `input`. */
@@ -65,11 +66,9 @@ function toBoundText(type: string, words: string, key: string): (error: ErrorObj
   return ({ schema }) => issueText(type, `Input should be ${words} ${schema}`, { [key]: schema });
 }
 
-const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
-
 function toLengthText(size: "short" | "long", limit: number): IssueText {
   const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
-  return issueText(`string_too_${size}`, `String should have at ${least} ${count(limit, "character")}`, {
+  return issueText(`string_too_${size}`, `String should have at ${least} ${withNoun(limit, "character")}`, {
     [key]: limit,
   });
 }
@@ -81,7 +80,7 @@ function toSizeText(
   { length }: readonly unknown[],
 ): IssueText {
   const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
-  const msg = `${kind} should have at ${least} ${count(limit, "item")} after validation, not ${length}`;
+  const msg = `${kind} should have at ${least} ${withNoun(limit, "item")} after validation, not ${length}`;
   return issueText(`too_${size}`, msg, { field_type: kind, [key]: limit, actual_length: length });
 }
 

@@ -1,5 +1,6 @@
 import type { Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { withNoun } from "../../api/text.ts";
 import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { readEip3009 } from "../../core/x402/eip3009.ts";
@@ -185,7 +186,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       const { transactions, gwei } = total;
       const coins = (gwei / 1e9).toFixed(9);
       return [
-        `${client.name}: ${transactions} settlement${transactions === 1 ? "" : "s"} reverted within a day, which cost the treasury ${coins} of the chain's coin`,
+        `${client.name}: ${withNoun(transactions, "settlement")} reverted within a day, which cost the treasury ${coins} of the chain's coin`,
       ];
     },
   };

@@ -1,3 +1,4 @@
+import { withNoun } from "../../api/text.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
@@ -13,7 +14,7 @@ export const toUnlessKept = (services: readonly Pick<Service, "manifest">[], it:
 
 /** How often a wallet that signs in may call free of charge: `3 calls an hour`. */
 export const toQuota = ({ calls, per }: NonNullable<Manifest["free"]>): string =>
-  `${calls} call${calls === 1 ? "" : "s"} ${per === "hour" ? "an hour" : "a day"}`;
+  `${withNoun(calls, "call")} ${per === "hour" ? "an hour" : "a day"}`;
 
 /** What a call costs, in a sentence or two for models and people. @param how text that follows "paid with x402" */
 export function toCost(manifest: Manifest, how = ""): string {

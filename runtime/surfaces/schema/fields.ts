@@ -1,3 +1,4 @@
+import { withNoun } from "../../api/text.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 
 /** One field of a schema, described for people. */
@@ -85,7 +86,7 @@ function rangeOf(least: unknown, most: unknown, noun: string): string | undefine
   const isBound = (value: unknown): value is number =>
     typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER;
   const [low, high] = [isBound(least) ? least : undefined, isBound(most) ? most : undefined];
-  const count = (amount: number): string => (noun === "" ? `${amount}` : `${amount} ${noun}${amount === 1 ? "" : "s"}`);
+  const count = (amount: number): string => (noun === "" ? `${amount}` : withNoun(amount, noun));
   if (low !== undefined && low === high) return `exactly ${count(low)}`;
   if (low !== undefined && high !== undefined) return `${low} to ${count(high)}`;
   if (low !== undefined) return `at least ${count(low)}`;
