@@ -17,6 +17,7 @@ import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
 import { MALFORMED, readSignature } from "./deployment.ts";
 import { exchange, type WholeAnswer } from "./exchange.ts";
+import { toOutage } from "./outage.ts";
 
 type Action = "supported" | "verify" | "settle";
 
@@ -147,7 +148,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       return { ...answer, body: tryParseJson(answer.text) };
     } catch (cause) {
       if (isConnectionBroken(cause) && pool) renew(pool);
-      throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
+      throw cause instanceof Problem ? cause : toOutage(`The facilitator did not answer to ${action}`, cause);
     }
   }
 }
@@ -201,13 +202,10 @@ async function openPool(origin: string): Promise<Dispatcher> {
   return new Pool(origin, { connections: CONNECTIONS, keepAliveTimeout: 30_000, connect: { timeout: 3000 } });
 }
 
-const tooLarge = (): Problem => outage(`The facilitator's answer is larger than ${MAX_BYTES} bytes`);
-
-const outage = (detail: string, cause?: unknown): Problem =>
-  new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
+const tooLarge = (): Problem => toOutage(`The facilitator's answer is larger than ${MAX_BYTES} bytes`);
 
 const nonsense = (action: Action, status: number): Problem =>
-  outage(
+  toOutage(
     status === 401 || status === 403
       ? `The facilitator does not accept our credentials for ${action} (status ${status})`
       : `The facilitator's answer to ${action} (status ${status}) is malformed`,

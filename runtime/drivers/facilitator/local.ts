@@ -29,6 +29,7 @@ import {
 import { type LocalPayment, openScheme } from "./local-scheme.ts";
 import { type Declined, NO_MORE_WALLETS, type Trace } from "./local-signer.ts";
 import { checkToken, type TokenFacts } from "./local-token.ts";
+import { toOutage } from "./outage.ts";
 
 export interface LocalFacilitatorOptions {
   /** The CAIP-2 name of the client's chain. */
@@ -88,7 +89,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     const [balance, price] = await client
       .ask((chain) => Promise.all([chain.getBalance({ address }), chain.getGasPrice()]), signal)
       .catch((cause: unknown) => {
-        throw unavailable(`${client.name} did not say what the treasury has`, cause);
+        throw toOutage(`${client.name} did not say what the treasury has`, cause);
       });
     if (balance < price * SETTLEMENT_GAS)
       throw new Problem(
@@ -126,9 +127,9 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     async supported(signal) {
       for (const token of isChecked ? [] : tokens) {
         const mismatch = await checkToken(client, token, signal).catch((cause: unknown) => {
-          throw unavailable(cause instanceof Problem ? cause.message : `${client.name} did not answer in time`, cause);
+          throw toOutage(cause instanceof Problem ? cause.message : `${client.name} did not answer in time`, cause);
         });
-        if (mismatch) throw unavailable(mismatch);
+        if (mismatch) throw toOutage(mismatch);
       }
       isChecked = true;
       await checkGas(signal);
@@ -152,10 +153,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         const isKnown = cause instanceof Problem && cause.code === "unavailable";
         if (isKnown && !isShort) for (const listener of listeners) listener();
         isShort = isKnown;
-        throw unavailable(
-          isKnown ? cause.message : `The ${client.name} chain cannot be asked about a payment now`,
-          cause,
-        );
+        throw toOutage(isKnown ? cause.message : `The ${client.name} chain cannot be asked about a payment now`, cause);
       });
       isShort = false;
       return { ...verdict, ...(invalidMessage !== undefined && { invalidMessage: tokensWordsIn(invalidMessage) }) };
@@ -191,8 +189,5 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     },
   };
 }
-
-const unavailable = (detail: string, cause?: unknown): Problem =>
-  new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
 
 const isDeclined = (opened: object): opened is Declined => "reason" in opened;
