@@ -1,6 +1,6 @@
-import { base58 } from "@scure/base";
 import type { Upstream } from "#plugin";
 import { toJsonFields } from "../fields.ts";
+import { readKey } from "../names/sol/accounts.ts";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 import { type CurrentTerms, refuseOld } from "./current.ts";
@@ -36,7 +36,7 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: Cu
     const bytes = Buffer.from(Array.isArray(data) ? String(data[0]) : "", "base64");
     if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
     // A node that ignores a part of the question gives accounts of other tokens, or of others.
-    if (keyAt(bytes, 0) !== USDC_ON_SOLANA || keyAt(bytes, OWNER_AT) !== wallet) throw toMisfit(node, method);
+    if (readKey(bytes, 0) !== USDC_ON_SOLANA || readKey(bytes, OWNER_AT) !== wallet) throw toMisfit(node, method);
     return bytes.readBigUInt64LE(AMOUNT_AT);
   });
   await refuseOld(node, answer, terms);
@@ -45,8 +45,6 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: Cu
     USDC_DECIMALS,
   );
 }
-
-const keyAt = (bytes: Buffer, at: number): string => base58.encode(bytes.subarray(at, at + 32));
 
 /** Whether any transaction names the wallet. */
 export async function readHasHistory(node: Upstream, wallet: string, signal: AbortSignal): Promise<boolean> {

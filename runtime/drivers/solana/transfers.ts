@@ -33,14 +33,12 @@ export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions):
 
   return {
     begin: async () => 0,
-    async read(receivers, span) {
-      const lists = await ask(async (node) => {
+    read: (receivers, span) =>
+      ask(async (node) => {
         const found: Transfer[] = [];
         for (const receiver of receivers) found.push(...(await readReceiver(node, { mint, receiver, span })));
         return found;
-      });
-      return lists;
-    },
+      }),
     async of(signature, receivers) {
       if (!(await isSignature(signature))) return []; // A facilitator may have reported anything.
       const landed = await ask((node) => node.getTransaction(signature, FETCHED));

@@ -1,5 +1,5 @@
 import type { Upstream } from "#plugin";
-import { toQuantity } from "../../base-blocks.ts";
+import { QUANTITY, toQuantity } from "../../base-blocks.ts";
 import { type JsonFields, toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import { toMisfit } from "../../node.ts";
@@ -84,4 +84,4 @@ function toTransfer(node: Upstream, log: JsonFields, toTime: LogSearch["toTime"]
 
 const toAddress = (word: string): string => `0x${word.slice(26)}`.toLowerCase();
 const isWord = (value: unknown): boolean => typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
-const isHex = (value: unknown): boolean => typeof value === "string" && /^0x[0-9a-f]{1,16}$/i.test(value);
+const isHex = (value: unknown): boolean => typeof value === "string" && QUANTITY.test(value);

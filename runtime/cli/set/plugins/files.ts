@@ -30,6 +30,9 @@ export function fileBeside(file: string, path: string): string | undefined {
   }
 }
 
+/** Whether a file is a module, by the end of its name. */
+export const isModuleName = (name: string): boolean => /\.(?:[cm]?[jt]s|json)$/.test(name);
+
 export const isFile = (path: string): boolean => lookAt(path)?.isFile() ?? false;
 
 /** What stands there; undefined for nothing, and for a link that leads nowhere or to itself. */

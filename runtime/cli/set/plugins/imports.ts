@@ -7,7 +7,7 @@ import {
 } from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { fileBeside } from "./files.ts";
+import { fileBeside, isModuleName } from "./files.ts";
 import { asksFor, importError, isLinked, linkedFolderOf, notePackage, packageOf } from "./packages.ts";
 import { isForgetting } from "./requires.ts";
 import { formerText, importsLate, versionedUrl, wasRead } from "./versions.ts";
@@ -132,7 +132,7 @@ const isOfProgram = (importer: string, { conditions }: ResolveHookContext): bool
 function toVersioned(specifier: string, resolved: ResolveFnOutput, importer: string): ResolveFnOutput {
   const { url } = resolved;
   const owner = findServed(url);
-  if (!owner || url.includes("?") || !/\.(?:[cm]?[jt]s|json)$/.test(url)) return resolved;
+  if (!owner || url.includes("?") || !isModuleName(url)) return resolved;
   const versioned = versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }, importer);
   if (formerText(versioned) !== undefined) readFormer();
   const output = { ...resolved, url: versioned };

@@ -3,7 +3,7 @@ import { isBuiltin } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isObject } from "../../../core/json.ts";
-import { filesBelow } from "./files.ts";
+import { filesBelow, isModuleName } from "./files.ts";
 
 /** payphone's own package, which a shop need not depend on to import it. */
 const PAYPHONE = "payphone";
@@ -79,7 +79,7 @@ const used = new Map<string, UsedPackage>();
 function lastChangeIn(folder: string): number {
   try {
     const isTaken = ({ name, isFolder }: { readonly name: string; readonly isFolder: boolean }): boolean =>
-      !name.startsWith(".") && (isFolder || /\.(?:[cm]?[jt]s|json)$/.test(name));
+      !name.startsWith(".") && (isFolder || isModuleName(name));
     return [...filesBelow(folder, isTaken)].reduce((last, file) => Math.max(last, statSync(file).mtimeMs), 0);
   } catch {
     return 0; // A file is just being replaced.

@@ -1,4 +1,5 @@
 import { getAddress } from "viem/utils";
+import { EVM_ADDRESS, SOLANA_ADDRESS } from "../../../core/account.ts";
 import type { SiteManifest } from "../../../core/set/manifest.ts";
 import { type Html, html } from "../html.ts";
 
@@ -13,9 +14,9 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { pattern: /^0x[0-9a-fA-F]{64}$/, family: "eip155", is: "tx" },
-  { pattern: /^0x[0-9a-fA-F]{40}$/, family: "eip155", is: "address" },
+  { pattern: EVM_ADDRESS, family: "eip155", is: "address" },
   { pattern: /^[1-9A-HJ-NP-Za-km-z]{86,88}$/, family: "solana", is: "tx" },
-  { pattern: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, family: "solana", is: "address" },
+  { pattern: SOLANA_ADDRESS, family: "solana", is: "address" },
 ];
 
 /** EVM addresses are shown in EIP-55 form. The explorers are those of the first rail of each family of chains. */
