@@ -49,7 +49,7 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const structured = readArticleBody(page);
   const prose = findProse(page).map(({ textContent }) => withoutSpace(textContent));
   const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
-  const { title, content } = await Defuddle(page as never, url, OPTIONS);
+  const { title, content } = await Defuddle(page, url, OPTIONS);
   const kept = toText(parse(content));
   const isPoor = html.length <= LONGEST_READ_TWICE && lacksProse(kept, prose, MOST_PROSE);
   const found = isPoor ? longer(kept, await readWithClutter(html, url)) : kept;
@@ -67,7 +67,7 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
 
 /** The article with what the reader takes for clutter by its class: lists of posts, or sections of a hero. */
 async function readWithClutter(html: string, url: string): Promise<string> {
-  const { content } = await Defuddle(parse(html) as never, url, { ...OPTIONS, removePartialSelectors: false });
+  const { content } = await Defuddle(parse(html), url, { ...OPTIONS, removePartialSelectors: false });
   return toText(parse(content));
 }
 

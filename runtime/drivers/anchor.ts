@@ -1,4 +1,4 @@
-import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilities.ts";
+import type { Anchor, ChainAnchor, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { EvmClient } from "./evm/client.ts";
 import { checkLine, tooDear } from "./evm/sender/chain.ts";
@@ -56,7 +56,7 @@ export function createAnchor(options: AnchorOptions): Anchor {
   async function begin(hash: string, signal: AbortSignal): Promise<Begun> {
     const to = await treasury.evmAddress();
     const spentFor = { purpose: "anchor", about: hash } as const;
-    return { onBase: await evmSender.submit({ to, data: `0x${hash}` as Hex, spentFor }, signal), solana: null };
+    return { onBase: await evmSender.submit({ to, data: `0x${hash}`, spentFor }, signal), solana: null };
   }
 
   /** What an earlier attempt has left, for this attempt alone. */

@@ -1,4 +1,3 @@
-import type { JsonSchema } from "json-schema-faker";
 import { isSameJson } from "../../core/digest.ts";
 import { hasExactIntegers, isObject, type JsonObject } from "../../core/json.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
@@ -110,7 +109,7 @@ async function derive({ input, documents }: ExampleTerms, fits: Fits): Promise<u
   for (const [choice, seed] of SEEDS.entries()) {
     const smallest = toSmallest(schema, documents, choice);
     const options = { seed, useExamplesValue: choice === 0, optionalsProbability: 0 };
-    const found = attempt(() => generateSync(structuredClone(smallest) as JsonSchema, options));
+    const found = attempt(() => generateSync(structuredClone(smallest), options));
     if (fits(found)) return found;
   }
   return undefined;

@@ -1,4 +1,3 @@
-import type { Hex } from "../../api/capabilities.ts";
 import { isInProcess } from "../../core/rails/facilitators.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
@@ -61,7 +60,7 @@ function toEvmAccount(config: Config, rail: RailManifest, rails: readonly RailMa
     least: fees.reduce((most, fee) => (fee > most ? fee : most)) * TRANSACTIONS,
     async read(signal) {
       const address = await treasury.evmAddress();
-      const balance = await client.ask((chain) => chain.getBalance({ address: address as Hex }), signal);
+      const balance = await client.ask((chain) => chain.getBalance({ address }), signal);
       return { address, balance };
     },
   };

@@ -1,4 +1,3 @@
-import type { AnyHandler } from "../../api/plugin.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { explainRequestLine } from "../../core/proxy/checks/request.ts";
 import { toPollPlans, toRequestPlan } from "../../core/proxy/plan.ts";
@@ -32,7 +31,7 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
       for (const one of plans) toRequest(one, { input: { ...value } });
     };
     const rules = { check, run: () => ({}) };
-    return checkExamplesByHandler(draft, input, rules as AnyHandler);
+    return checkExamplesByHandler(draft, input, rules);
   });
 
 /** Whether a request can be sent with an input that fits its schema. */

@@ -50,7 +50,7 @@ function readBounds(node: Keywords, walk: Walk): Bounds {
   const choices = [node.anyOf, node.oneOf].map(listOf).filter((list) => list.length > 0);
   const all = [
     ownBounds(node, (part) => mostOf(part, walk)),
-    ...("$ref" in node ? [inside(walk.resolve(node as SchemaNode))] : []),
+    ...("$ref" in node ? [inside(walk.resolve(node))] : []),
     ...listOf(node.allOf).map(inside),
     ...choices.map((list) => either(list.map(inside))),
     ...conditional(node).map((part) => either([inside(part), [SILENT, SILENT]])),

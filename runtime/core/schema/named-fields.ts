@@ -1,5 +1,5 @@
 import { isObject } from "../json.ts";
-import { listOf, type Resolve, type SchemaNode } from "./nodes.ts";
+import { listOf, type Resolve } from "./nodes.ts";
 
 /** The fields of a value that these schemas of it name, each with its schema; those of `$ref`, `allOf` and branches, too. */
 export function namedFields(schemas: readonly unknown[], resolve: Resolve): readonly (readonly [string, unknown])[] {
@@ -7,7 +7,7 @@ export function namedFields(schemas: readonly unknown[], resolve: Resolve): read
   const add = (schema: unknown): void => {
     if (!isObject(schema) || applied.has(schema)) return;
     applied.add(schema);
-    if ("$ref" in schema) add(resolve(schema as SchemaNode));
+    if ("$ref" in schema) add(resolve(schema));
     [schema.allOf, schema.anyOf, schema.oneOf].flatMap(listOf).forEach(add);
   };
   schemas.forEach(add);

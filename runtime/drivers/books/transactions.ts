@@ -29,6 +29,6 @@ export function wholly<T>(db: DatabaseSync, work: () => T): T {
     if (!db.isTransaction) throw error; // A full disk has rolled back everything.
     db.exec("ROLLBACK TO book; RELEASE book");
     if (!isSqliteError(error) || isBusy(error) || isDiskError(error) || isDamage(error)) throw error;
-    throw new Error((error as Error).message, { cause: error });
+    throw new Error(error.message, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import type { Connection, FetchFn } from "@solana/web3.js";
+import type { Connection } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import { once } from "../../core/once.ts";
@@ -67,7 +67,7 @@ async function open(options: SolanaClientOptions): Promise<Connection> {
     commitment: "confirmed",
     disableRetryOnRateLimit: true,
     httpAgent: false,
-    fetch: fetchFrom(options) as FetchFn, // The type is node-fetch's; any fetch works.
+    fetch: fetchFrom(options),
   });
 }
 

@@ -105,7 +105,7 @@ function withReferences(value: unknown, change: (reference: string) => string): 
 async function toVersion3(document: JsonObject, location: string): Promise<JsonObject> {
   const { upgrade } = await import("@scalar/openapi-upgrader");
   try {
-    return upgrade(withOwnParameters(document) as never, "3.0") as unknown as JsonObject;
+    return upgrade(withOwnParameters(document), "3.0") as unknown as JsonObject;
   } catch (error) {
     throw new Problem("bad-request", `${location} cannot be converted to OpenAPI 3: ${(error as Error).message}`);
   }
