@@ -38,17 +38,21 @@ const toPairs = ([name, value]) =>
   );
 
 /**
- * The field that the address cannot hold, and why: a parameter of the path that is empty or would change the path, or a text
- * that would become another one. Undefined when there is none.
+ * The field that the address cannot hold, and why: a parameter of the path that is empty, no text or would change the path, a
+ * list that would be left out, or a text that would become another one. Undefined when there is none.
  * @param {DOMStringMap} route
  * @param {Readonly<Record<string, unknown>>} input
  * @returns {{ name: string, why: string } | undefined}
  */
 export function findUnfit({ method, parameters = "" }, input) {
   const names = toNames(parameters);
-  const empty = names.find((name) => /^\.{0,2}$/.test(String(input[name] ?? "")));
-  if (empty !== undefined) return { name: empty, why: 'is a part of the address: it must not be empty, "." or "..".' };
+  const part = names.find((name) => typeof input[name] === "object" || /^\.{0,2}$/.test(String(input[name] ?? "")));
+  if (part !== undefined)
+    return { name: part, why: 'is a part of the address: it must not be empty, ".", "..", a list or a mapping.' };
   const held = method === "GET" ? Object.keys(input) : names;
+  const lost = held.find((name) => isLost(input[name]));
+  if (lost !== undefined)
+    return { name: lost, why: "is an empty list, or has null in it, which no query can hold: leave it out." };
   const broken = held.find((name) =>
     toPairs([name, input[name]])
       .flat()
@@ -58,6 +62,10 @@ export function findUnfit({ method, parameters = "" }, input) {
     ? undefined
     : { name: broken, why: "has half of a character (a lone surrogate), which no address can hold." };
 }
+
+/** Whether a query leaves a list out, or a part of it: the default would be paid for. @param {unknown} value */
+const isLost = (value) =>
+  Array.isArray(value) && !value.some(Array.isArray) && (value.length === 0 || value.includes(null));
 
 /**
  * Sends a call, with a payment or without.
