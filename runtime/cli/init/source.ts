@@ -16,8 +16,9 @@ export function toSource(shop: string, folder: string = PACKAGE): string {
   if (!folder.includes(MODULES)) return toFile(folder);
   const home = folder.slice(0, folder.indexOf(MODULES));
   const resolved = readResolved(home, relative(home, folder)) ?? readWanted(home);
-  if (resolved?.startsWith("file:")) return toFile(resolve(home, resolved.slice("file:".length)));
-  const isRegistry = resolved === undefined || /^https?:.*\/-\/payphone-[^/]+\.tgz$/.test(resolved);
+  if (resolved === undefined) return toFile(folder); // Installed globally: npm does not note from where.
+  if (resolved.startsWith("file:")) return toFile(resolve(home, resolved.slice("file:".length)));
+  const isRegistry = !resolved.includes(":") || /^https?:.*\/-\/payphone-[^/]+\.tgz$/.test(resolved);
   return isRegistry ? `^${packageJson.version}` : resolved;
 }
 
@@ -33,14 +34,13 @@ function readResolved(home: string, path: string): string | undefined {
   }
 }
 
-/** The source that a folder's package.json names, where it is not a version: yarn and pnpm make no note of another one. */
+/** The source or version that a folder's package.json names: yarn and pnpm make no note of another one. */
 function readWanted(home: string): string | undefined {
   try {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
       readonly [group in "dependencies" | "devDependencies"]?: Readonly<Record<string, string | undefined>>;
     };
-    const wanted = dependencies?.[packageJson.name] ?? devDependencies?.[packageJson.name];
-    return wanted?.includes(":") ? wanted : undefined;
+    return dependencies?.[packageJson.name] ?? devDependencies?.[packageJson.name];
   } catch {
     return undefined;
   }

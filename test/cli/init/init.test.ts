@@ -178,4 +178,11 @@ describe("payphone init", () => {
     expect(source("github:shops/payphone", "devDependencies")).to.equal("github:shops/payphone");
     expect(source("^0.2.0")).to.match(/^\^\d+\.\d+\.\d+$/);
   });
+
+  it("lets it depend on this one where it is installed globally, of which npm makes no note", () => {
+    const global = createFolder();
+    mkdirSync(join(global, "lib/node_modules/payphone"), { recursive: true });
+    const source = toSource(join(global, "shop"), join(global, "lib/node_modules/payphone"));
+    expect(source).to.equal("file:../lib/node_modules/payphone");
+  });
 });
