@@ -32,8 +32,8 @@ export const inHeader: Encode = (text) =>
 
 /** A value within XML (XML 1.0, sections 2.2 and 2.4): text or attribute. */
 export const inXml: Encode = (text) =>
-  /(?![\t\n\r])\p{Cc}/u.test(text)
-    ? { fault: "it stands in XML: control characters are not allowed" }
+  /(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/u.test(text)
+    ? { fault: "it stands in XML: control characters, U+FFFE and U+FFFF are not allowed" }
     : { text: text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`) };
 
 /** A value within a text of a JSON body. */

@@ -103,6 +103,7 @@ describe("what a proxied service sends", () => {
       "application/xml",
       "<a>&#60;/a&#62;&#60;b c=&#34;1&#34;&#62;</a>",
     ]);
+    for (const character of ["\u0001", "\ufffe", "\uffff"]) await refuse("text", { text: `a${character}` });
     const patch = await send("patch", { text: "1" });
     expect([patch.headers["content-type"], patch.body]).to.deep.equal(["application/merge-patch+json", '{"text":"1"}']);
     const bare = await send("bare", {});
