@@ -11,10 +11,29 @@ interface Fields {
  * list of tools for one of these at the root of an input. What else they say is left out, so more values may fit.
  */
 export function withAllFields(schema: SchemaObject): SchemaObject {
-  const { allOf, anyOf, oneOf, ...own } = schema;
+  const { allOf, anyOf, oneOf, description, ...own } = schema;
   if ([allOf, anyOf, oneOf].every((parts) => parts === undefined)) return schema;
   const { properties, required } = fieldsOf(schema, toDefinitions(schema));
-  return { ...own, properties, ...(required.length > 0 && { required }) };
+  const said = typeof description === "string" ? [description.replace(/[^.!?…]$/, "$&.")] : [];
+  const needs = needsOf(schema);
+  return {
+    ...own,
+    ...(description !== undefined && { description }),
+    ...(needs !== undefined && { description: [...said, needs].join(" ") }),
+    properties,
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** The fields of which an object needs some, where each of its alternatives needs others: `Needs url, or text.` */
+export function needsOf(schema: SchemaObject): string | undefined {
+  for (const parts of [schema.anyOf, schema.oneOf]) {
+    const lists = readFields(parts, (part) => fieldsOf(part, toDefinitions(schema))).map(({ required }) => required);
+    const own = lists.map((list) => list.filter((name) => !lists.every((other) => other.includes(name))));
+    if (own.length > 0 && own.every((list) => list.length > 0))
+      return `Needs ${own.map((list) => list.join(" and ")).join(", or ")}.`;
+  }
+  return undefined;
 }
 
 /** The schema with an object for each field: by MCP's types, clients refuse a whole list of tools for one `true` in it. */
@@ -83,10 +102,7 @@ function fieldsOf(schema: SchemaObject, definitions: Map<unknown, unknown>): Fie
   const { $ref, properties, required, allOf, anyOf, oneOf } = schema;
   const target = definitions.get($ref);
   definitions.delete($ref);
-  const inner = (parts: unknown): Fields[] =>
-    (Array.isArray(parts) ? parts.filter(isObject) : [])
-      .filter(({ type = "object" }) => [type].flat().includes("object"))
-      .map((part) => fieldsOf(part, definitions));
+  const inner = (parts: unknown): Fields[] => readFields(parts, (part) => fieldsOf(part, definitions));
   const own = {
     properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required : [],
@@ -94,6 +110,12 @@ function fieldsOf(schema: SchemaObject, definitions: Map<unknown, unknown>): Fie
   const choices = [anyOf, oneOf].map(inner).filter((parts) => parts.length > 0);
   return all([own, ...inner([target]), ...inner(allOf), ...choices.map(any)]);
 }
+
+/** The fields of each schema in a list that takes an object. */
+const readFields = (parts: unknown, read: (part: SchemaObject) => Fields): Fields[] =>
+  (Array.isArray(parts) ? parts.filter(isObject) : [])
+    .filter(({ type = "object" }) => [type].flat().includes("object"))
+    .map(read);
 
 /** The definitions of a schema by how a part refers to them; older versions have another word for them. */
 const toDefinitions = (schema: SchemaObject): Map<unknown, unknown> =>

@@ -60,6 +60,7 @@ describe("payphone mcp-proxy, of a tool whose fields stand in parts of its schem
     const { tools } = await client.listTools();
     expect(tools[0]?.inputSchema).to.deep.equal({
       type: "object",
+      description: "Needs city, or place.",
       properties: { city: { type: "string" }, place: {} },
       definitions: { Where },
     });

@@ -25,7 +25,17 @@ describe("a schema in parts", () => {
       type: "object",
       properties: { kind: { anyOf: [{ const: "card" }, { const: "bank" }] }, number: text, iban: text },
       required: ["kind"],
+      description: "Needs number, or iban.",
     });
+  });
+
+  it("says what each alternative needs of its own, where all need something", () => {
+    const needs = (...alternatives: readonly string[][]): unknown =>
+      withAllFields({ description: "Pays", anyOf: alternatives.map((required) => ({ required })) }).description;
+    expect(needs(["a", "b"], ["a", "c", "d"])).to.equal("Pays. Needs b, or c and d.");
+    expect(needs(["a"], [])).to.equal("Pays");
+    expect(needs(["a"], ["a"])).to.equal("Pays");
+    expect(needs(["a"])).to.equal("Pays");
   });
 
   it("takes what it took, where parts stand in its definitions, which may contain themselves", () => {

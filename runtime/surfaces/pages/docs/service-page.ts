@@ -7,7 +7,7 @@ import { amountOn, toDecimal } from "../../../core/set/price.ts";
 import { OTHER } from "../../openapi/operations.ts";
 import { isKept, KEPT, toQuota } from "../../rpc/cost.ts";
 import { type DescribedField, toFields } from "../../schema/fields.ts";
-import { toShown } from "../../schema/joined.ts";
+import { needsOf, toShown } from "../../schema/joined.ts";
 import { createSchemaInliner } from "../../schema/self-contained.ts";
 import { toCode } from "../highlight.ts";
 import { type Html, html, toDataBlock, toProse } from "../html.ts";
@@ -27,20 +27,22 @@ export function toServicePages(options: DocsOptions): ReadonlyMap<string, Html> 
   const facts = toDataBlock(toFacts(site, options.isSandbox));
   return new Map(
     services.map((service) => {
-      const [takes = {}, gives = {}] = [service.input, service.output].map(({ document }) => toShown(inline(document)));
-      return [toPageAddress(service.manifest.id), toServicePage(service, { ...options, takes, gives, facts })];
+      const [input = {}, output = {}] = [service.input, service.output].map(({ document }) => inline(document));
+      const shown = { takes: toShown(input), needs: needsOf(input), gives: toShown(output) };
+      return [toPageAddress(service.manifest.id), toServicePage(service, { ...options, ...shown, facts })];
     }),
   );
 }
 
 interface ServicePageOptions extends DocsOptions {
   readonly takes: Readonly<Record<string, unknown>>;
+  readonly needs: string | undefined;
   readonly gives: Readonly<Record<string, unknown>>;
   readonly facts: Html;
 }
 
 function toServicePage(service: Service, options: ServicePageOptions): Html {
-  const { services, site, baseUrl, isSandbox, takes, gives, facts } = options;
+  const { services, site, baseUrl, isSandbox, takes, needs, gives, facts } = options;
   const { manifest, routes, path } = service;
   const { id, title, description, price, free, sign_in: needsSignIn, category = OTHER } = manifest;
   const source = sourceOf(manifest, site);
@@ -69,7 +71,11 @@ ${source !== undefined && html`<p class="source">The answers come from ${source}
 <noscript><p class="notice">Without JavaScript this page can be read, and its code copied; trying the service here needs it.</p></noscript>
 ${toTryForm(service, takes, fields)}
 <h2>Takes</h2>
-${toTable("Takes", fields, "required")}
+${
+  needs &&
+  html`<p>${needs}</p>
+`
+}${toTable("Takes", fields, "required")}
 <h2>Gives</h2>
 ${media ? html`<p>A file of type <code>${media.type}</code>, of at most ${media.max_bytes} bytes.</p>` : toTable("Gives", toFields(gives), "optional")}
 </div>

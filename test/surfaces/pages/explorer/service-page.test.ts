@@ -60,7 +60,8 @@ describe("the page of a service", () => {
     const zip = { allOf: [{ type: "string", pattern: "^[0-9]{5}$" }] };
     const way = { anyOf: [{ const: "in" }, { const: "out" }] };
     const fields = { properties: { n: true, way, version: { const: "2" } } };
-    const schema = { type: "object", allOf: [{ properties: { zip }, required: ["zip"] }, fields] };
+    const anyOf = [{ required: ["n"] }, { required: ["way"] }];
+    const schema = { type: "object", allOf: [{ properties: { zip }, required: ["zip"] }, fields], anyOf };
     const [given, input] = [service("roll"), createCompiler(new Map())(schema)];
     const services = [{ ...given, input, output: input }];
     const { site, schemas } = set;
@@ -71,6 +72,7 @@ describe("the page of a service", () => {
       .and.to.include('data-field="n"');
     expect(markup).to.match(/data-field="way".*<option value="in">in<.option><option value="out">out<.option>/);
     expect(markup).to.match(/data-field="version" data-type="string".*<option value="2">2</);
+    expect(markup).to.include("<h2>Takes</h2>\n<p>Needs n, or way.</p>");
     expect(markup.match(/<code>zip<\/code>/g), "the form, Takes and Gives").to.have.length(3);
   });
 
