@@ -5,13 +5,12 @@ import { openSqliteStore } from "../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
+import { encode } from "../support/sellers/signed.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
 /** More of them in `npm run test:crash`. */
 const TIMES = process.env.CRASH_ROUNDS === undefined ? 3000 : 10_000;
 const AT_ONCE = 40;
-
-const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
 
 /** Texts in which some bytes are others, are missing or are there twice. */
 const mutatedText = (text: string): fc.Arbitrary<string> =>

@@ -9,6 +9,7 @@ import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../support/sellers/shop.ts";
+import { encode } from "../support/sellers/signed.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
 interface Payload {
@@ -23,7 +24,6 @@ interface Paid {
 }
 
 const decode = (payment: string): Paid => JSON.parse(Buffer.from(payment, "base64").toString()) as Paid;
-const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
 const toV1 = ({ payload }: Paid): string => encode({ x402Version: 1, scheme: "exact", network: "base", payload });
 const rewrite = (payment: string, change: (text: string) => string): string => {
   const { signature, authorization, ...rest } = { ...decode(payment).payload, ...decode(payment) };

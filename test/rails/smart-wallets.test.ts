@@ -7,6 +7,7 @@ import { type Hex, parseErc6492Signature, serializeErc6492Signature } from "viem
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
 import type { Seller } from "../support/sellers/seller.ts";
 import { sharedSeller } from "../support/sellers/shared-seller.ts";
+import { encode } from "../support/sellers/signed.ts";
 import { createSmartBuyer, type SmartBuyer } from "../support/sellers/smart-buyer.ts";
 import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { open03 } from "../surfaces/a2a/served/support/clients.ts";
@@ -26,7 +27,7 @@ describe("a stock buyer with a smart wallet", () => {
   const challengeOf = async (): Promise<PaymentRequired> =>
     (await (await fetch(`${seller.url}/v1/roll`, json(INPUT))).json()) as PaymentRequired;
   const roll = (payment: object): Promise<Response> => {
-    const header = Buffer.from(JSON.stringify(payment)).toString("base64");
+    const header = encode(payment);
     return fetch(`${seller.url}/v1/roll`, json(INPUT, { "payment-signature": header }));
   };
   const sign = async ({ client }: SmartBuyer): Promise<SignedPayment> =>

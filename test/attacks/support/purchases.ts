@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import type { TestSandbox } from "../../support/chains/chains.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
 
 /** What can be bought: paid last, paid first, a job, and a job that fails and is paid back. */
@@ -43,7 +44,7 @@ export async function openBuyer(sandbox: TestSandbox, url: string): Promise<Buye
     async order(ware) {
       const challenge = challenges.get(PATH[ware]) as Parameters<typeof client.createPaymentPayload>[0];
       const payload = await client.createPaymentPayload(challenge);
-      const payment = Buffer.from(JSON.stringify(payload)).toString("base64");
+      const payment = encode(payload);
       return { ware, what: randomUUID(), payment, statuses: [] };
     },
     async send(purchase, to) {

@@ -5,6 +5,7 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { recoverTypedDataAddress } from "viem/utils";
 import type { Eip3009 } from "../../../runtime/core/x402/eip3009.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { run } from "./run.ts";
 import { JPYC_OFFER, PAID, PAY_TO, RESULT, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
@@ -72,7 +73,7 @@ describe("payphone call", () => {
 
   it("calls nothing paid whose receipt is of a failure", async () => {
     const receipt = { success: false, errorReason: "no", transaction: "", network: "eip155:8453" };
-    const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+    const headers = { "payment-response": encode(receipt) };
     seller.script.answers = [{ ...PAID, headers }];
     const { code, err } = await run({ url: seller.url });
     expect(code).to.equal(0);
@@ -220,7 +221,7 @@ describe("payphone call", () => {
   for (const odd of [{ transaction: 7 }, { payer: [] }, { transaction: null, payer: { a: 1 } }])
     it(`delivers what was paid for, whatever the receipt says: ${JSON.stringify(odd)}`, async () => {
       const receipt = { success: true, transaction: TRANSACTION, network: "eip155:8453", payer: "0x1", ...odd };
-      const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+      const headers = { "payment-response": encode(receipt) };
       seller.script.answers = [{ status: 200, body: RESULT, headers }];
       const { code, err } = await run({ url: seller.url });
       expect([code, err.includes("  paid         0.001 USDC\n")]).to.deep.equal([0, true]);

@@ -4,6 +4,7 @@ import { declarePaymentIdentifierExtension, extractPaymentIdentifier } from "@x4
 import { expect } from "chai";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { itAsRoot } from "../../support/as-root.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { run } from "./run.ts";
 import { NOT_YET, PAID, type Seller, startSeller } from "./seller.ts";
 
@@ -44,7 +45,7 @@ describe("the identifier of a call", () => {
 
   it("finds what was paid on another network, whose receipt is no payment of now and no transaction here", async () => {
     const receipt = { success: true, transaction: "0x01", network: "eip155:137", payer: seller.buyer };
-    const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+    const headers = { "payment-response": encode(receipt) };
     seller.script.answers = [{ status: 200, body: {}, headers }];
     const { code, err } = await run({ url: seller.url, identifier: ID });
     expect(code).to.equal(0);

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { expect } from "chai";
+import { encode } from "../../support/sellers/signed.ts";
 import { run } from "./run.ts";
 import { PAID, type Seller, startSeller, TRANSACTION } from "./seller.ts";
 
@@ -36,7 +37,7 @@ describe("payphone call, when the seller gives no result,", () => {
   it("does not fail itself at a fault and a reason that are no texts", async () => {
     const odd = { toString: 1 };
     const receipt = { success: false, errorReason: odd, transaction: "", network: "eip155:8453" };
-    const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+    const headers = { "payment-response": encode(receipt) };
     seller.script.answers = [{ status: 422, body: { detail: [{ loc: ["body", odd, "high"], msg: odd }] }, headers }];
     expect(await lastWords(5)).to.equal("payphone: 422 The input was refused:\n  body.high: it is refused");
   });
@@ -60,11 +61,10 @@ describe("payphone call, when the seller gives no result,", () => {
   });
 
   it("says why it was refused by a stock server, which says so only in headers", async () => {
-    const toBase64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
     const settled = { success: false, errorReason: "invalid_nonce", transaction: "", network: "eip155:8453" };
     const headers = {
-      "payment-required": toBase64({ x402Version: 2, error: "Settlement failed" }),
-      "payment-response": toBase64(settled),
+      "payment-required": encode({ x402Version: 2, error: "Settlement failed" }),
+      "payment-response": encode(settled),
     };
     seller.script.answers = [{ status: 402, body: {}, headers }];
     expect(await lastWords()).to.equal(

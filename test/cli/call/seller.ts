@@ -4,6 +4,7 @@ import { json } from "node:stream/consumers";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { encode } from "../../support/sellers/signed.ts";
 
 /** A request that reached the seller. */
 export interface Met {
@@ -50,14 +51,12 @@ export const JPYC_OFFER = {
   extra: { name: "JPY Coin", version: "1" },
 };
 
-const toBase64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
-
 export const RESULT = { result: [4], label: "\u009b31mred\u202e\u{e0041}" };
 export const PAID = {
   status: 200,
   body: RESULT,
   headers: {
-    "payment-response": toBase64({ success: true, transaction: TRANSACTION, network: NETWORK, payer: "0x1" }),
+    "payment-response": encode({ success: true, transaction: TRANSACTION, network: NETWORK, payer: "0x1" }),
   },
 } satisfies Said;
 export const NOT_YET = {
@@ -118,7 +117,7 @@ export async function startSeller(): Promise<Seller> {
     const resource = { url, description: "Rolls\u001b[2J dice", mimeType: "application/json" };
     const { offers: accepts, extensions } = script;
     const body = { x402Version: 2, error: "Payment required", resource, accepts, ...(extensions && { extensions }) };
-    return { status: 402, body, headers: { "payment-required": toBase64(body) } };
+    return { status: 402, body, headers: { "payment-required": encode(body) } };
   }
 
   function answer({ url: asked, payment }: Met): Said {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const NOW = 1_800_000_000;
@@ -111,7 +112,7 @@ describe("the time of an authorization", () => {
     const send = async (seconds: number): Promise<Response> => {
       const header = JSON.parse(Buffer.from(await shop.pay("/v1/roll"), "base64").toString());
       header.payload.authorization.validAfter = String(NOW + seconds);
-      const payment = Buffer.from(JSON.stringify(header)).toString("base64");
+      const payment = encode(header);
       return shop.post("/v1/roll", ROLL, { "payment-signature": payment });
     };
     expect(await (await send(1)).json())

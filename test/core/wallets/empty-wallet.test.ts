@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { nonceOf } from "../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+import { encode } from "../../support/sellers/signed.ts";
 
 const ID = "pay_0123456789abcdef";
 
@@ -60,7 +61,7 @@ describe("a payer with nothing left who names an earlier purchase", () => {
     drain();
     const payment = JSON.parse(Buffer.from(other, "base64").toString());
     payment.extensions["payment-identifier"].info.id = ID;
-    const copied = Buffer.from(JSON.stringify(payment)).toString("base64");
+    const copied = encode(payment);
     const refused = await shop.retry("/v1/roll", ROLL, copied);
     expect(refused.status).to.equal(409);
     expect(await refused.json()).not.to.have.property("value");

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { explainPayment } from "../../../runtime/core/x402/explain-payment.ts";
 import { type Payment, type Refusal, readPayment, toRefusal } from "../../../runtime/core/x402/read-payment.ts";
+import { encode } from "../../support/sellers/signed.ts";
 
 const NETWORKS = new Map([
   ["base", "eip155:8453"],
@@ -28,11 +29,9 @@ const EVM = {
   },
 };
 const payment = { x402Version: 2, accepted: ACCEPTED, resource: { url: "https://api.test/v1/roll" }, payload: EVM };
-const header = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
-
 describe("reading a payment", () => {
   it("takes a V2 payment as header text or as an object", () => {
-    const fromText = readPayment(header(payment), NETWORKS);
+    const fromText = readPayment(encode(payment), NETWORKS);
     expect(fromText).to.deep.equal(readPayment(payment, NETWORKS));
     expect(fromText).to.include({ x402Version: 2, network: "eip155:8453", resourceUrl: "https://api.test/v1/roll" });
     expect(fromText).to.have.nested.property("authorization.amount", 1000n);
@@ -46,7 +45,7 @@ describe("reading a payment", () => {
 
   it("takes a V1 payment and translates its network", () => {
     const v1 = { x402Version: 1, scheme: "exact", network: "base", payload: EVM };
-    expect(readPayment(header(v1), NETWORKS)).to.include({
+    expect(readPayment(encode(v1), NETWORKS)).to.include({
       x402Version: 1,
       network: "eip155:8453",
       accepted: undefined,
@@ -87,26 +86,26 @@ describe("reading a payment", () => {
     const cases: [unknown, string][] = [
       ["", "invalid_payload"],
       ["%%%", "invalid_payload"],
-      [header("text"), "invalid_payload"],
-      [header([]), "invalid_payload"],
-      [header({ ...payment, x402Version: 3 }), "unsupported_version"],
-      [header({ ...payment, accepted: undefined }), "invalid_payload"],
-      [header({ ...payment, accepted: { ...ACCEPTED, network: "eip155:1" } }), "unsupported_network"],
-      [header({ ...payment, payload: {} }), "invalid_payload"],
-      [header({ ...payment, payload: { ...EVM, signature: "0xzz" } }), "invalid_payload"],
+      [encode("text"), "invalid_payload"],
+      [encode([]), "invalid_payload"],
+      [encode({ ...payment, x402Version: 3 }), "unsupported_version"],
+      [encode({ ...payment, accepted: undefined }), "invalid_payload"],
+      [encode({ ...payment, accepted: { ...ACCEPTED, network: "eip155:1" } }), "unsupported_network"],
+      [encode({ ...payment, payload: {} }), "invalid_payload"],
+      [encode({ ...payment, payload: { ...EVM, signature: "0xzz" } }), "invalid_payload"],
       [
-        header({ ...payment, payload: { ...EVM, authorization: { ...EVM.authorization, value: "-1" } } }),
+        encode({ ...payment, payload: { ...EVM, authorization: { ...EVM.authorization, value: "-1" } } }),
         "invalid_payload",
       ],
       [
-        header({ ...payment, payload: { ...EVM, authorization: { ...EVM.authorization, value: 1.5 } } }),
+        encode({ ...payment, payload: { ...EVM, authorization: { ...EVM.authorization, value: 1.5 } } }),
         "invalid_payload",
       ],
       [
-        header({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: "AAAA" } }),
+        encode({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: "AAAA" } }),
         "invalid_payload",
       ],
-      [header({ x402Version: 1, scheme: "exact", network: "dogecoin", payload: EVM }), "unsupported_network"],
+      [encode({ x402Version: 1, scheme: "exact", network: "dogecoin", payload: EVM }), "unsupported_network"],
     ];
     for (const [raw, refusal] of cases) expect(readPayment(raw as string, NETWORKS), String(raw)).to.equal(refusal);
   });
@@ -147,8 +146,8 @@ describe("reading a payment", () => {
     const cases: readonly [string | object, string][] = [
       ["!!!", "it is not base64 of a JSON object"],
       ['{"x402Version":2, "payload":{}}', "it is not base64 of a JSON object"],
-      [header([]), "it is not base64 of a JSON object"],
-      [`${header({})}, ${header({})}`, "its header was sent more than once; send it once"],
+      [encode([]), "it is not base64 of a JSON object"],
+      [`${encode({})}, ${encode({})}`, "its header was sent more than once; send it once"],
       [{ ...payment, payload: undefined }, "payload is missing; it must be an object"],
       [{ ...payment, x402Version: 3 }, "x402Version is not 2, or the deprecated 1"],
       [{ ...payment, accepted: undefined }, "accepted is missing; it must be the offer that is paid, an object"],
@@ -207,7 +206,7 @@ describe("reading a payment", () => {
   });
 
   it("survives 10 000 mutated headers without ever throwing", () => {
-    const good = header(payment);
+    const good = encode(payment);
     const mutate = fc.tuple(fc.nat(good.length - 1), fc.string({ maxLength: 4 }), fc.nat(8));
     fc.assert(
       fc.property(fc.array(mutate, { minLength: 1, maxLength: 6 }), (edits) => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
 const POST = `id: post
@@ -34,7 +35,7 @@ describe("an integer of the input that JavaScript rounds", () => {
   after(() => shop.close());
   /** Sends JSON as it stands, paid where a service's challenge is answered. */
   async function send(path: string, body: string, payment?: object): Promise<string> {
-    const paid = payment && { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
+    const paid = payment && { "payment-signature": encode(payment) };
     const headers = { "content-type": "application/json", ...paid };
     return (await fetch(shop.url + path, { method: "POST", headers, body })).text();
   }
@@ -62,7 +63,7 @@ describe("an integer of the input that JavaScript rounds", () => {
       [`id=1&more=1&more=-${ID}`, '["query","more",1]'],
       [`id=1&more=[2,${ID}]`, '["query","more",1]'],
     ]) {
-      const headers = { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
+      const headers = { "payment-signature": encode(payment) };
       const answer = await (await fetch(`${shop.url}/v1/post?${query}`, { headers })).text();
       expectRefused(answer);
       expect(answer).to.include(`"loc":${place}`);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { HandlerParts } from "../../../runtime/api/plugin.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { breaks } from "../../support/sources/scripted-source.ts";
 
@@ -92,6 +93,6 @@ describe("the Idempotency-Key of a proxied request", () => {
   async function order(id: string): Promise<{ payment: Record<string, string>; body: object }> {
     const body = { thing: "apple" };
     const payment = shop.pay((await (await shop.call(`/v1/${id}`, body)).json()) as never);
-    return { payment: { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") }, body };
+    return { payment: { "payment-signature": encode(payment) }, body };
   }
 });

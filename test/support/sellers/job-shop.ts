@@ -16,6 +16,7 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import { createTestClock, type TestClock } from "../test-clock.ts";
 import { toSite } from "./dice.ts";
 import { openDoors } from "./doors.ts";
+import { encode } from "./signed.ts";
 
 /** The runtime on a free port with all its doors, and with job services whose work ends when the test says so. */
 export interface JobShop {
@@ -131,7 +132,7 @@ export async function openJobShop(): Promise<JobShop> {
       }),
     async buy(path, body) {
       const payment = pay(await (await shop.post(path, body)).json());
-      const text = Buffer.from(JSON.stringify(payment)).toString("base64");
+      const text = encode(payment);
       return (await shop.post(path, body, { "payment-signature": text })).json();
     },
     async close() {

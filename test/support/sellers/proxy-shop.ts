@@ -22,6 +22,7 @@ import { openSource, type ScriptedSource } from "../sources/scripted-source.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createTestClock, type TestClock } from "../test-clock.ts";
 import { openDoors } from "./doors.ts";
+import { encode } from "./signed.ts";
 
 /** A directory of proxied services, sold on all doors with a scripted rail, and the source that they read. */
 export interface ProxyShop {
@@ -122,7 +123,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
       }),
     async buy(path, body, headers = {}) {
       const payment = pay((await (await shop.call(path, body)).json()) as Loose);
-      const text = Buffer.from(JSON.stringify(payment)).toString("base64");
+      const text = encode(payment);
       return shop.call(path, body, { ...headers, "payment-signature": text });
     },
     async close() {

@@ -40,4 +40,4 @@ export function authorize(
 }
 
 /** A header of base64 JSON. */
-export const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
+export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");

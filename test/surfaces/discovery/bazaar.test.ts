@@ -8,6 +8,7 @@ import { expect } from "chai";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { createBazaar } from "../../../runtime/surfaces/discovery/bazaar.ts";
 import { openShop } from "../../support/sellers/shop.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { BASE_URL, FIXTURES, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
 describe("the bazaar extension", () => {
@@ -188,7 +189,7 @@ describe("a facilitator that keeps a directory", () => {
     const payment = JSON.parse(Buffer.from(await shop.pay("/v1/roll"), "base64").toString());
     const echo = { url: "https://elsewhere.example/v1/roll", description: "Not ours", tags: ["theirs"] };
     const forged = { ...payment, resource: echo, extensions: { bazaar: { info: "theirs" } } };
-    const header = Buffer.from(JSON.stringify(forged)).toString("base64");
+    const header = encode(forged);
     const response = await shop.post("/v1/roll", { low: 1, high: 6 }, { "payment-signature": header });
     await shop.close();
     expect(response.status).to.equal(200);

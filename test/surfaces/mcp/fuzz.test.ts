@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { CODE_POINTS } from "../../support/code-points.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { VERSIONS } from "../support/endpoint-stage.ts";
-import { encode, type Loose, MODERN_META, openStall, type Stall } from "./served/support/stall.ts";
+import { type Loose, MODERN_META, openStall, type Stall } from "./served/support/stall.ts";
 
 const RUNS = 10_000;
 

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { toDoorRequest } from "../../support/door-request.ts";
+import { encode } from "../../support/sellers/signed.ts";
 import { VERSIONS } from "../support/endpoint-stage.ts";
 import { expectChallenge } from "./served/support/challenge.ts";
-import { BASE_URL, decode, encode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
+import { BASE_URL, decode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
 
 const NAMED_OR_NOT = [...VERSIONS, ""];
 const INPUT = { low: 1, high: 6 };

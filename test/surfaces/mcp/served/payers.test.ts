@@ -6,9 +6,10 @@ import { expect } from "chai";
 import { verifyTypedData } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createMcp } from "../../../../runtime/surfaces/mcp/mcp.ts";
+import { encode } from "../../../support/sellers/signed.ts";
 import { CONFIGURATIONS, type OfficialClient } from "./support/clients.ts";
 import { type Served, serve } from "./support/serve.ts";
-import { decode, encode, type Loose, openStall, type Stall } from "./support/stall.ts";
+import { decode, type Loose, openStall, type Stall } from "./support/stall.ts";
 
 const account = privateKeyToAccount(generatePrivateKey());
 const wallet = new x402Client().register("eip155:8453", new ExactEvmScheme(account));

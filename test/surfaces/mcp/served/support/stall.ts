@@ -62,7 +62,6 @@ export const MODERN_META = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
 export const decode = (text: string | undefined): Loose => JSON.parse(Buffer.from(text ?? "", "base64").toString());
 
 /** Schemas that refer to each other, as a set has them. */
