@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { loadConfig } from "../config/config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import { printable } from "../printable.ts";
@@ -67,6 +67,14 @@ const warn = (silent: readonly string[]): void => {
   for (const line of silent) console.error(`payphone: ${printable(line)}`);
 };
 
+/** The configuration; and a line on stderr where the processes that will be asked are a sandbox's. */
+async function loadAsked(): Promise<Config> {
+  const config = loadConfig();
+  const { isSandbox } = await import("../operate/ask.ts");
+  if (await isSandbox(config.dataDir)) console.error("The sandbox's: play money.");
+  return config;
+}
+
 /** The commands for a running shop: `diff`, `apply`, `rollback`, `history`, `trust` and `status`. */
 export function addOperateCommands(program: Command): void {
   addDiff(program);
@@ -79,7 +87,7 @@ export function addOperateCommands(program: Command): void {
     .addHelpText("after", ROLLBACK_HELP)
     .action(async (steps = 1) => {
       const { rollBack, toAppliedText } = await import("../operate/changes.ts");
-      console.log(toAppliedText(await rollBack(loadConfig(), steps)));
+      console.log(toAppliedText(await rollBack(await loadAsked(), steps)));
     });
   program
     .command("history")
@@ -89,7 +97,7 @@ export function addOperateCommands(program: Command): void {
     .addHelpText("after", HISTORY_HELP)
     .action(async ({ json }: Flags) => {
       const { readHistory, toHistoryText } = await import("../operate/changes.ts");
-      const entries = await readHistory(loadConfig());
+      const entries = await readHistory(await loadAsked());
       print(entries, () => toHistoryText(entries), json);
     });
   program
@@ -100,7 +108,7 @@ export function addOperateCommands(program: Command): void {
     .addHelpText("after", TRUST_HELP)
     .action(async (facilitator: string) => {
       const { toTrustText, trustAgain } = await import("../operate/trust.ts");
-      const { networks, silent } = await trustAgain(loadConfig(), facilitator);
+      const { networks, silent } = await trustAgain(await loadAsked(), facilitator);
       console.log(toTrustText(facilitator, networks));
       warn(silent);
     });
@@ -114,7 +122,7 @@ export function addOperateCommands(program: Command): void {
     .action(async ({ json, token }: Flags) => {
       const { readStatus, readAdminToken, toStatusText } = await import("../operate/status.ts");
       if (token) return console.log(await readAdminToken(loadConfig()));
-      const { answers, silent } = await readStatus(loadConfig());
+      const { answers, silent } = await readStatus(await loadAsked());
       print(answers, () => toStatusText(answers), json);
       warn(silent);
     });
@@ -143,13 +151,13 @@ function addApply(program: Command): void {
     .action(async (flags: Flags) => {
       if (flags.dryRun) return void (await showDifference(flags));
       const { apply, toAppliedText } = await import("../operate/changes.ts");
-      console.log(toAppliedText(await apply(loadConfig(), flags.dir)));
+      console.log(toAppliedText(await apply(await loadAsked(), flags.dir)));
     });
 }
 
 async function showDifference({ dir, json }: Flags) {
   const { compareWithSold, toDiffText } = await import("../operate/changes.ts");
-  const comparison = await compareWithSold({ dir: toShop(dir), config: loadConfig() });
+  const comparison = await compareWithSold({ dir: toShop(dir), config: await loadAsked() });
   print(comparison, () => toDiffText(comparison), json);
   return comparison;
 }

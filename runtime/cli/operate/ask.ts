@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { request } from "../../server/request/node-http.ts";
@@ -17,6 +17,12 @@ export async function findProcesses(dataDir: string): Promise<readonly string[]>
       throw new Problem("unavailable", `${foreign} cannot be opened (EACCES): give the command as the server's user`);
   }
   return [];
+}
+
+/** Whether the processes on a data directory are those of a sandbox. */
+export async function isSandbox(dataDir: string): Promise<boolean> {
+  const [first] = await findProcesses(dataDir);
+  return first !== undefined && dirname(resolve(first)) === resolve(dataDir, "sandbox");
 }
 
 function socketsIn(dir: string): readonly string[] {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { mkdirSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
@@ -63,6 +64,17 @@ describe("an order to several processes, of which one dies or refuses it", () =>
     expect(trusted.err).to.equal(`payphone: ${line.replace("admin-2", "admin-3")}\n`);
     const refused = await runPayphone(["trust", "second"], { PAYPHONE_DATA_DIR: data });
     expect(refused.err).to.equal("payphone: one process is missing here: no such facilitator\n");
+  });
+
+  it("is said to be one to a sandbox, where no server runs", async () => {
+    mkdirSync(join(data, "sandbox"));
+    await open("sandbox/admin", 0);
+    for (const order of ["rollback", "apply", "diff"]) {
+      const { err, code } = await runPayphone([order], { PAYPHONE_DATA_DIR: data });
+      expect([err, code], order).to.deep.equal(["The sandbox's: play money.\n", 0]);
+    }
+    await open("admin", 0);
+    expect((await runPayphone(["rollback"], { PAYPHONE_DATA_DIR: data })).err).to.equal("");
   });
 
   it("of status fails when none answers", async () => {
