@@ -72,7 +72,16 @@ export async function applyImport(imported: Imported, options: ApplyOptions): Pr
   );
   if (!isDryRun && services.length > 0) {
     const changed = [...overlay(files, plans, site)].filter(([file, text]) => files.get(file) !== text);
-    await writeAll(dir, toSteps(changed, { upstream, notes, after, isThere: (file) => files.has(file) }));
+    const steps = toSteps(changed, { upstream, notes, after, isThere: (file) => files.has(file) });
+    await writeAll(dir, steps, async () => {
+      const now = await readShop(dir);
+      const [file] = changed.find(([one]) => now.get(one) !== files.get(one)) ?? [];
+      const isNoted = JSON.stringify(await readNotes(dir, upstream)) === JSON.stringify(notes);
+      if (file !== undefined || !isNoted)
+        throw new Error(
+          `${file ?? toNotesFile(upstream)} was changed meanwhile, by hand or by another import; import again`,
+        );
+    });
   }
   return { ...sound, imported, gone: goneFrom(imported, terms) };
 }

@@ -53,9 +53,15 @@ export async function checkFiles(
 /**
  * Writes all files or none. Each is written completely before any is put in place, in this order; on failure, replaced
  * files are restored. A file may be listed several times.
+ * @param confirm throws when they must not be put in place
  */
-export async function writeAll(dir: string, files: readonly (readonly [file: string, text: string])[]): Promise<void> {
+export async function writeAll(
+  dir: string,
+  files: readonly (readonly [file: string, text: string])[],
+  confirm: () => Promise<void>,
+): Promise<void> {
   const earlier = new Map<string, string | undefined>();
+  const placed = new Set<string>();
   const staged: { readonly draft: string; readonly path: string }[] = [];
   try {
     for (const folder of new Set(files.map(([file]) => dirname(join(dir, file))))) {
@@ -69,9 +75,16 @@ export async function writeAll(dir: string, files: readonly (readonly [file: str
       staged.push({ draft, path });
       await writeFile(draft, text);
     }
-    for (const { draft, path } of staged) await rename(draft, path);
+    await confirm();
+    for (const { draft, path } of staged) {
+      await rename(draft, path);
+      placed.add(path);
+    }
   } catch (error) {
-    for (const [path, text] of earlier) await (text === undefined ? rm(path, { force: true }) : writeFile(path, text));
+    for (const path of placed) {
+      const text = earlier.get(path);
+      await (text === undefined ? rm(path, { force: true }) : writeFile(path, text));
+    }
     throw new Problem("unavailable", `Nothing was written: ${(error as Error).message}`, { cause: error });
   } finally {
     await Promise.all(staged.map(({ draft }) => rm(draft, { force: true })));
