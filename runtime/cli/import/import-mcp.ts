@@ -8,6 +8,7 @@ import type { Env } from "../config/reader.ts";
 import { USUAL_PRICE } from "./import-openapi.ts";
 import { type Imported, type ImportOutcome, type LeftOut, toUnknown, type UpstreamEntry } from "./imported.ts";
 import { recordLive } from "./live.ts";
+import { toNamed, toSecretNotes } from "./mcp/arguments.ts";
 import { importTools } from "./mcp/tools.ts";
 import { toTitle, toVariable, toWord } from "./names.ts";
 import { LONGEST_NAME, toCommandLine, toImportReport, toOfferTable } from "./report.ts";
@@ -61,7 +62,13 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     if (unknown.length > 0) throw toUnknown(unknown, known, "tool");
     const isChosen = ({ name }: { readonly name: string }): boolean => all || names.includes(name);
     const upstream = toEntry(command, session);
-    const terms = { source, upstream, tools, chosen: tools.filter(isChosen), price: price ?? USUAL_PRICE };
+    const terms = {
+      source: toNamed(server),
+      upstream,
+      tools,
+      chosen: tools.filter(isChosen),
+      price: price ?? USUAL_PRICE,
+    };
     const imported = await importTools(terms);
     const refused = [...malformed.filter(isChosen), ...imported.refused];
     const options = { dir, upstream: upstream.id, isPriceGiven: price !== undefined, isDryRun };
@@ -163,19 +170,6 @@ function toEntry(
   const url = toBare(server[0] ?? "", inQuery);
   return { id, title, mcp: "http", url, variable: toVariable(id, "URL"), ...credentials };
 }
-
-/** `--api-key`, with or without a value behind `=`; or `API_KEY=…`, as container runtimes take variables. */
-const SECRET_WORD = /^(?:(-{1,2}[\w-]*(?:key|token|secret|password))(?:=|$)|(\w*(?:key|token|secret|password))=.)/i;
-
-const SECRET_WAY = `a secret belongs in a variable that --env names; a program gets it by a shell: sh -c 'exec program "$TOKEN"'`;
-
-/** A program's arguments are written down as they are. A note for each that is named like a credential. */
-const toSecretNotes = (server: readonly string[]): string[] =>
-  server.slice(1).flatMap((word) => {
-    const [, option, variable] = SECRET_WORD.exec(word) ?? [];
-    const name = option ?? variable;
-    return name === undefined ? [] : [`what ${name} holds stands in _site.yaml, which is committed: ${SECRET_WAY}`];
-  });
 
 interface KeyInQuery {
   readonly variable: string;

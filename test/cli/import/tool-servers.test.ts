@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -63,11 +64,14 @@ describe("an MCP server whose tools are imported", () => {
       "--keys",
       "monkey",
     ];
-    const terms = { tools: [], all: true, variables: [], env: process.env, isDryRun: true };
-    const { report } = await runMcpImport({ server, dir: await openShop(), ...terms });
+    const terms = { tools: [], all: true, upstream: "kit", variables: [], env: process.env, isDryRun: false };
+    const dir = await openShop();
+    const { report } = await runMcpImport({ server, dir, ...terms });
     const told = [...report.matchAll(/^note: what (\S+) holds stands in _site\.yaml, .* that --env names; /gm)];
     expect(told.map(([, name]) => name)).to.deep.equal(["--figma-api-key", "--token", "DB_PASSWORD"]);
     expect(report).not.to.include("s3cr3t");
+    const { source } = JSON.parse(await readFile(join(dir, "manifests/.imports/kit.json"), "utf8"));
+    expect(source).to.match(/ --figma-api-key=\.\.\. --token \.\.\. -e DB_PASSWORD=\.\.\. --keys monkey$/);
   });
 
   it("says in one line what no MCP server has answered, and which variables a program that ends was given", async () => {
