@@ -8,6 +8,7 @@ import {
 } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import { createLeases, type Leases } from "../../core/time/leases.ts";
+import { EVM_HASH } from "../../core/transaction.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { openServerStore, type StorePlace } from "../config/server-store.ts";
@@ -127,7 +128,7 @@ const toCancel = ({ authorization: { from, nonce } }: Eip3009): string =>
 function toTransaction({ payment }: OpenRefund, given: string): string {
   const isOnEvm = payment.network.startsWith("eip155:");
   const transaction = isOnEvm ? given.toLowerCase() : given;
-  const isRight = isOnEvm ? /^0x[0-9a-f]{64}$/.test(transaction) : base58Bytes(transaction, 64) !== undefined;
+  const isRight = isOnEvm ? EVM_HASH.test(transaction) : base58Bytes(transaction, 64) !== undefined;
   if (!isRight) throw new Problem("bad-request", `"${transaction}" is no transaction of ${payment.network}: ${RIGHT}`);
   if (transaction === (isOnEvm ? payment.transaction.toLowerCase() : payment.transaction))
     throw new Problem("bad-request", `${transaction} is the payment itself, not its refund`);

@@ -2,6 +2,7 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../set/manifest.ts";
 import { createDeadline, pause } from "../time/deadline.ts";
+import { EVM_HASH } from "../transaction.ts";
 import { hasRefused, isTroubled, tellsWhy } from "../x402/failed-settlement.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { Stalls } from "../x402/stalls.ts";
@@ -63,8 +64,6 @@ const DEAD = {
 const TRANSACTION = /^\w{1,128}$/;
 /** Longer than a settlement takes at most: its attempt, its confirmation and a last look at the chain. */
 export const SETTLE_LIFE_MS = 75_000;
-/** A transaction's hash on EVM. */
-const HASH = /^0x[0-9a-f]{64}$/;
 const LONGEST_TEXT = 100;
 const UNREADABLE = "The chain on which this payment must arrive cannot be read now; nothing was charged";
 const QUIET_MS = 10_000;
@@ -214,7 +213,7 @@ const nameIn = ({ facilitator }: Rail, name: string | undefined): string | undef
 /** A success with another network, another amount or without a transaction proves nothing. */
 const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
-  (isEvm(answer) ? HASH : TRANSACTION).test(answer.transaction) &&
+  (isEvm(answer) ? EVM_HASH : TRANSACTION).test(answer.transaction) &&
   (answer.amount === undefined || answer.amount === offer.amount);
 
 /** Keeps the fields that x402 defines, short enough for a header. Facilitators write null for "none". */

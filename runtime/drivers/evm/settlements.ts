@@ -1,6 +1,7 @@
 import type { Block, Log, PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { EVM_HASH } from "../../core/transaction.ts";
 import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import { repeat } from "../http/retry.ts";
@@ -41,7 +42,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     const judge = (hash: Hex): Promise<boolean | undefined> =>
       client.ask((chain) => holdsTransfer(chain, hash, authorization, offer), signal);
     // Some nodes list the events of a few blocks only: a receipt is asked for first.
-    const named = HASH.test(reported) ? await judge(reported as Hex) : undefined;
+    const named = EVM_HASH.test(reported) ? await judge(reported as Hex) : undefined;
     if (named !== undefined) return named ? { state: "settled", transaction: reported } : { state: "dead" };
     const use = await findUse(asset, authorization, block, signal);
     if (!use)
@@ -130,8 +131,6 @@ const FARTHEST_BLOCKS = 1_000_000n;
 
 /** A node that refuses fewer blocks has another problem. */
 const SMALLEST_CHUNK = 5n;
-
-const HASH = /^0x[0-9a-f]{64}$/;
 
 type Authorization = Eip3009["authorization"];
 

@@ -1,8 +1,10 @@
 import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { EVM_ADDRESS } from "../../core/account.ts";
 import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
+import { EVM_HASH } from "../../core/transaction.ts";
 import { firstSince, readNewest, readTime } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
 import { readReceipt } from "./reads.ts";
@@ -18,8 +20,6 @@ export interface EvmTransfersOptions {
 const CHUNK_BLOCKS = 2000n;
 /** A node that refuses fewer blocks has another problem: the free plans of two large providers allow 5 and 10. */
 const SMALLEST_CHUNK = 5n;
-const HASH = /^0x[0-9a-f]{64}$/;
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Reads transfers of an ERC-20 token from its events. */
 export function createEvmTransfers({ client, asset }: EvmTransfersOptions): TransferReader {
@@ -53,7 +53,7 @@ export function createEvmTransfers({ client, asset }: EvmTransfersOptions): Tran
     },
     async of(hash, receivers) {
       // A facilitator may have reported anything.
-      if (!HASH.test(hash) || !receivers.every((address) => ADDRESS.test(address))) return [];
+      if (!EVM_HASH.test(hash) || !receivers.every((address) => EVM_ADDRESS.test(address))) return [];
       return ask(async (chain) => {
         const { parseEventLogs } = await import("viem");
         const receipt = await readReceipt(chain, hash as Hex);
