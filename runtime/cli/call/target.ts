@@ -52,10 +52,14 @@ export async function findTarget(
   }
   // With its fields in a query it is a GET: the query of a POST is ignored, and defaults would be paid for.
   const isQueried = input === undefined && url?.search;
+  if (input !== undefined && url?.search && method === undefined && entry?.method === "POST")
+    throw new Problem("bad-request", `${service} is asked with POST, whose query is ignored: ${QUERY_OR_INPUT}`);
   const known = method ?? (isQueried ? "GET" : entry?.method) ?? (input === undefined ? "GET" : "POST");
   const address = entry ? base + entry.path + (url?.search ?? "") : String(url);
   return { base, ...toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
 }
+
+const QUERY_OR_INPUT = "give all fields in the input, or use --method GET (or POST, if the seller reads it)";
 
 /** A service's address: a URL, or a path below the seller's. */
 const toAddress = (service: string, base: string): URL | null =>

@@ -210,19 +210,19 @@ describe("payphone call checks the input before it pays, and refuses", () => {
       expect(await runRefused(seller, 2, { service, method: "GET", input }), service).to.equal(said);
   });
 
-  it("a list or a mapping as a part of the path, which would hold other characters", async () => {
-    for (const job_id of [["7"], { id: 7 }])
-      expect(await runRefused(seller, 2, { service: "job", input: JSON.stringify({ job_id }) })).to.equal(
-        "payphone: {job_id} is a part of the address: it must be a text, a number or a boolean",
-      );
+  it("a list or a mapping that an address would hold as something else, or not at all", async () => {
+    const part = "{job_id} is a part of the address: it must be a text, a number or a boolean";
+    const lost = "days is an empty list, or has null in it, which no query can hold";
+    for (const job_id of [["7"], { id: 7 }, "7"])
+      for (const days of [[], [1, null]]) {
+        const input = JSON.stringify({ job_id, days });
+        expect(await runRefused(seller, 2, { service: "job", input })).to.include(job_id === "7" ? lost : part);
+      }
   });
 
-  it("a list that the query of a GET would leave out, or a part of it", async () => {
-    for (const days of [[], [1, null]]) {
-      const input = JSON.stringify({ job_id: "7", days });
-      const said = await runRefused(seller, 2, { service: "job", input });
-      expect(said).to.include("days is an empty list, or has null in it, which no query can hold");
-    }
+  it("a query beside an input, since sellers ignore the query of a POST", async () => {
+    const said = await runRefused(seller, 2, { service: "/v1/roll?low=1" });
+    expect(said).to.include("is asked with POST, whose query is ignored: give all fields in the input");
   });
 
   it("input that is no JSON object", async () => {
