@@ -131,7 +131,7 @@ export default definePlugin("toss", () => {
     const { code, out } = await runPayphone(["test", "--dir", dir]);
     expect(code).to.equal(1);
     expect(out).to.match(/^fails example 1 of toss\n {6}no coins \(plugins\/toss\.ts:6\)\nfails example 2 of toss\n/);
-    expect(out).to.include('sides[1] is "heads", but the example shows "tails"');
+    expect(out).to.include('sides[1] is "heads", but the example shows "tails"\n');
     expect(out).to.match(/^0 of 2 examples came true\n$/m);
   });
 

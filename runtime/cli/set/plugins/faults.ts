@@ -2,8 +2,9 @@ import { join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Fault } from "../../../core/set/faults.ts";
 
-/** payphone itself, which may be installed in the shop. */
-const RUNTIME = fileURLToPath(new URL("../../../", import.meta.url));
+/** payphone itself, which may be installed in the shop, as stacks name it and as a path. */
+const OWN = new URL("../../../", import.meta.url).href;
+const RUNTIME = fileURLToPath(OWN);
 
 /** The place of an error in a plugin. */
 export type FaultPlace = Pick<Fault, "file" | "line" | "column">;
@@ -25,7 +26,10 @@ export function placeOf(error: unknown, dir: string): FaultPlace | undefined {
 
 /** The place in a plugin where an error was thrown, ` (plugins/toss.ts:7)`, for lines that have no stack; or nothing. */
 export function toThrownAt(stack: unknown): string {
-  const found = /\/(plugins\/(?!\S*node_modules)[^\s?:()]+)(?:\?v=[0-9a-f.]+)?:(\d+)/.exec(String(stack));
+  const foreign = String(stack)
+    .split("\n")
+    .filter((line) => !line.includes(OWN)); // payphone has a folder of this name, too.
+  const found = /\/(plugins\/(?!\S*node_modules)[^\s?:()]+)(?:\?v=[0-9a-f.]+)?:(\d+)/.exec(foreign.join("\n"));
   return found ? ` (${found[1]}:${found[2]})` : "";
 }
 
