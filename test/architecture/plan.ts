@@ -68,6 +68,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "http",
   ],
+  "runtime/drivers/facilitator": ["local"],
   "runtime/drivers/evm": ["sender"],
   "runtime/drivers/store": ["sqlite"],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],

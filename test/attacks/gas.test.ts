@@ -7,7 +7,7 @@ import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender/sender.ts";
 import { createEvmSettlements } from "../../runtime/drivers/evm/settlements.ts";
-import { createLocalFacilitator } from "../../runtime/drivers/facilitator/local.ts";
+import { createLocalFacilitator } from "../../runtime/drivers/facilitator/local/local.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
 import { placeToken, type Token } from "../../runtime/sandbox/evm/tokens.ts";
 import { rail } from "../support/chains/chains.ts";

@@ -2,7 +2,7 @@
 export const SOURCES: readonly string[] = [
   "runtime/core/{invoke,perform,payments,once,digest}.ts",
   "runtime/core/{payments,x402,jobs,refunds,time}/*.ts",
-  "runtime/drivers/facilitator/*.ts",
+  "runtime/drivers/facilitator/{,local/}*.ts",
   "runtime/drivers/evm/settlements.ts",
   "runtime/drivers/solana/settlements*.ts",
   "runtime/drivers/store/!(cache|redis-limiter).ts",

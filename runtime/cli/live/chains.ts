@@ -1,7 +1,7 @@
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
-import { checkToken } from "../../drivers/facilitator/local-token.ts";
+import { checkToken } from "../../drivers/facilitator/local/token.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
 import { checkMint, type MintFacts } from "../../drivers/solana/mint.ts";
 import type { Config } from "../config/config.ts";

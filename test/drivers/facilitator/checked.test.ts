@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { withCheck } from "../../../runtime/drivers/facilitator/checked.ts";
-import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
+import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local/token.ts";
 import { thrown } from "../../support/thrown.ts";
 import { jpycFacts, never, stageFacilitator } from "./stage.ts";
 

@@ -1,6 +1,10 @@
 import { expect } from "chai";
-import { createCoverage } from "../../../runtime/drivers/facilitator/coverage.ts";
-import { createGasBudget, type GasBudget, type GasPayer } from "../../../runtime/drivers/facilitator/gas-budget.ts";
+import { createCoverage } from "../../../runtime/drivers/facilitator/local/coverage.ts";
+import {
+  createGasBudget,
+  type GasBudget,
+  type GasPayer,
+} from "../../../runtime/drivers/facilitator/local/gas-budget.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { noteLives } from "../../support/store/note-lives.ts";
 

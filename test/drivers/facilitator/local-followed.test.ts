@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { EvmClient } from "../../../runtime/drivers/evm/client.ts";
 import type { EvmSender } from "../../../runtime/drivers/evm/sender/sender.ts";
-import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local.ts";
+import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local/local.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { OFFER } from "./offer.ts";
 

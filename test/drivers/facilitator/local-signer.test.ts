@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Abi, decodeFunctionData, type Hex, multicall3Abi } from "viem";
 import type { EvmInclusion } from "../../../runtime/drivers/evm/sender/signer.ts";
 import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
-import { NO_MORE_WALLETS, SPENT } from "../../../runtime/drivers/facilitator/local-signer.ts";
+import { NO_MORE_WALLETS, SPENT } from "../../../runtime/drivers/facilitator/local/signer.ts";
 import { eventually } from "../../support/eventually.ts";
 import { thrown } from "../../support/thrown.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
-import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local.ts";
-import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
+import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local/local.ts";
+import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local/token.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { thrown } from "../../support/thrown.ts";
 import { jpycFacts, never, polygon, seller, stageFacilitator, treasury } from "./stage.ts";

@@ -1,11 +1,11 @@
 import { type Hex, type PublicClient, parseAbi } from "viem";
 import type { EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender/sender.ts";
 import type { EvmInclusion } from "../../../runtime/drivers/evm/sender/signer.ts";
-import type { Coverage } from "../../../runtime/drivers/facilitator/coverage.ts";
 import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
-import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/deployment-quota.ts";
-import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/gas-budget.ts";
-import { createLocalSigner, readGasTerms, type Trace } from "../../../runtime/drivers/facilitator/local-signer.ts";
+import type { Coverage } from "../../../runtime/drivers/facilitator/local/coverage.ts";
+import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/local/deployment-quota.ts";
+import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/local/gas-budget.ts";
+import { createLocalSigner, readGasTerms, type Trace } from "../../../runtime/drivers/facilitator/local/signer.ts";
 import { never } from "./stage.ts";
 
 export const TREASURY: Hex = "0x1111111111111111111111111111111111111111";

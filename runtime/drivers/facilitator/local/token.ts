@@ -1,7 +1,7 @@
 import type { PublicClient } from "viem";
-import type { Hex } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { EvmClient } from "../evm/client.ts";
+import type { Hex } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { EvmClient } from "../../evm/client.ts";
 
 /** The configuration of a token; `name` and `version` are those of its EIP-712 domain. */
 export interface TokenFacts {

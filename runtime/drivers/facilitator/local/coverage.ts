@@ -1,6 +1,6 @@
-import { toWeight } from "../../core/payments/exposure.ts";
-import type { Store } from "../../core/store.ts";
-import { delay } from "../http/retry.ts";
+import { toWeight } from "../../../core/payments/exposure.ts";
+import type { Store } from "../../../core/store.ts";
+import { delay } from "../../http/retry.ts";
 import type { GasPlace } from "./gas-budget.ts";
 
 /** A payment that is about to be sent. */

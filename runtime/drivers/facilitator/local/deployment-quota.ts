@@ -1,4 +1,4 @@
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../../core/store.ts";
 
 /** Limits how many wallets the treasury deploys. Shared by all processes that share the store. */
 export interface DeploymentQuota {

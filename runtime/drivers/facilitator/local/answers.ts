@@ -1,8 +1,8 @@
-import type { Hex } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { SettleResponse, VerifyResponse } from "../../core/x402/x402.ts";
-import type { EvmInclusion } from "../evm/sender/signer.ts";
-import type { Declined, Trace } from "./local-signer.ts";
+import type { Hex } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { SettleResponse, VerifyResponse } from "../../../core/x402/x402.ts";
+import type { EvmInclusion } from "../../evm/sender/signer.ts";
+import type { Declined, Trace } from "./signer.ts";
 
 /** A payment that is not settled, as the answer to its verification. */
 export const toInvalid = ({ reason, message }: Declined, payer: Hex): VerifyResponse => ({

@@ -1,8 +1,8 @@
 import type { PublicClient } from "viem";
-import type { Store } from "../../core/store.ts";
-import { readTime } from "../evm/block-times.ts";
-import type { EvmInclusion } from "../evm/sender/signer.ts";
-import { delay } from "../http/retry.ts";
+import type { Store } from "../../../core/store.ts";
+import { readTime } from "../../evm/block-times.ts";
+import type { EvmInclusion } from "../../evm/sender/signer.ts";
+import { delay } from "../../http/retry.ts";
 
 /** The signer of a payment. */
 export interface GasPayer {

@@ -1,23 +1,21 @@
-import type { Treasury } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import { withNoun } from "../../api/text.ts";
-import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
-import type { Store } from "../../core/store.ts";
-import { readEip3009 } from "../../core/x402/eip3009.ts";
+import type { Treasury } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import { withNoun } from "../../../api/text.ts";
+import type { SmartWalletsManifest } from "../../../core/set/manifest.ts";
+import type { Store } from "../../../core/store.ts";
+import { readEip3009 } from "../../../core/x402/eip3009.ts";
 import type {
   Facilitator,
   PaymentPayload,
   PaymentRequirements,
   SettleResponse,
   VerifyResponse,
-} from "../../core/x402/x402.ts";
-import type { EvmClient } from "../evm/client.ts";
-import { checkLine, tooDear } from "../evm/sender/chain.ts";
-import type { EvmSender, EvmSubmission } from "../evm/sender/sender.ts";
-import { createCoverage } from "./coverage.ts";
-import { readSignature } from "./deployment.ts";
-import { createDeploymentQuota } from "./deployment-quota.ts";
-import { createGasBudget, isLate } from "./gas-budget.ts";
+} from "../../../core/x402/x402.ts";
+import type { EvmClient } from "../../evm/client.ts";
+import { checkLine, tooDear } from "../../evm/sender/chain.ts";
+import type { EvmSender, EvmSubmission } from "../../evm/sender/sender.ts";
+import { readSignature } from "../deployment.ts";
+import { toOutage } from "../outage.ts";
 import {
   judgeSettlement,
   outcomeUnknown,
@@ -25,11 +23,13 @@ import {
   toInvalid,
   tokensWordsIn,
   toRevertRefusal,
-} from "./local-answers.ts";
-import { type LocalPayment, openScheme } from "./local-scheme.ts";
-import { type Declined, NO_MORE_WALLETS, type Trace } from "./local-signer.ts";
-import { checkToken, type TokenFacts } from "./local-token.ts";
-import { toOutage } from "./outage.ts";
+} from "./answers.ts";
+import { createCoverage } from "./coverage.ts";
+import { createDeploymentQuota } from "./deployment-quota.ts";
+import { createGasBudget, isLate } from "./gas-budget.ts";
+import { type LocalPayment, openScheme } from "./scheme.ts";
+import { type Declined, NO_MORE_WALLETS, type Trace } from "./signer.ts";
+import { checkToken, type TokenFacts } from "./token.ts";
 
 export interface LocalFacilitatorOptions {
   /** The CAIP-2 name of the client's chain. */

@@ -1,10 +1,10 @@
 import type { x402Facilitator as X402Facilitator } from "@x402/core/facilitator";
 import type { PublicClient } from "viem";
-import type { Treasury } from "../../api/capabilities.ts";
-import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
-import { authorizationId, type Eip3009 } from "../../core/x402/eip3009.ts";
-import type { PaymentRequirements } from "../../core/x402/x402.ts";
-import { MALFORMED, makesSigner, readSignature } from "./deployment.ts";
+import type { Treasury } from "../../../api/capabilities.ts";
+import type { SmartWalletsManifest } from "../../../core/set/manifest.ts";
+import { authorizationId, type Eip3009 } from "../../../core/x402/eip3009.ts";
+import type { PaymentRequirements } from "../../../core/x402/x402.ts";
+import { MALFORMED, makesSigner, readSignature } from "../deployment.ts";
 import {
   createLocalSigner,
   type Declined,
@@ -13,7 +13,7 @@ import {
   readGasTerms,
   SPENT,
   type Trace,
-} from "./local-signer.ts";
+} from "./signer.ts";
 
 export interface LocalSchemeOptions
   extends Pick<LocalSignerOptions, "sender" | "budget" | "coverage" | "quota" | "assets" | "confirmationMs"> {

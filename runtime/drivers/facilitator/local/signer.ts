@@ -1,11 +1,11 @@
 import type { FacilitatorEvmSigner } from "@x402/evm";
 import type { PublicClient } from "viem";
-import type { Hex } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { EvmSender, EvmSubmission } from "../evm/sender/sender.ts";
-import type { EvmInclusion } from "../evm/sender/signer.ts";
+import type { Hex } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { EvmSender, EvmSubmission } from "../../evm/sender/sender.ts";
+import type { EvmInclusion } from "../../evm/sender/signer.ts";
+import { bundle, type Deployment, type TreasuryCall } from "../deployment.ts";
 import type { Coverage, CoveredPayment } from "./coverage.ts";
-import { bundle, type Deployment, type TreasuryCall } from "./deployment.ts";
 import type { DeploymentQuota } from "./deployment-quota.ts";
 import { type GasBudget, type GasPayer, type GasPlace, isLate } from "./gas-budget.ts";
 
