@@ -1,7 +1,7 @@
 /** The money path, whose mutants must die: not the caches, limits and backups that stand beside it. Globs below the root. */
 export const SOURCES: readonly string[] = [
   "runtime/core/{invoke,perform,payments,once,digest}.ts",
-  "runtime/core/{payments,x402,jobs,refunds,time}/*.ts",
+  "runtime/core/{payments,payments/identifiers,x402,jobs,refunds,time}/*.ts",
   "runtime/drivers/facilitator/{,local/}*.ts",
   "runtime/drivers/evm/settlements.ts",
   "runtime/drivers/solana/settlements*.ts",
