@@ -65,6 +65,14 @@ describe("the figures of the seller's pages", () => {
     );
   });
 
+  it("say of services, too, what own wallets paid", async () => {
+    for (const path of ["/services", "/services/toss"])
+      expect(await read(path), path).to.include(
+        "Payments of your own wallets: 1. Revenue, sales and refunds are without",
+      );
+    expect(await read("/services/gratis")).not.to.include("own wallets");
+  });
+
   it("have every service that was called in a month, so that its calls add up", async () => {
     const statement = await read(`/?month=${month}`);
     const calls = [...statement.matchAll(/">(toss|gratis|mine)<\/a><\/td><td>[^<]*<\/td><td>(\d+)</g)];

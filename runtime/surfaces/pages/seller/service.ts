@@ -4,7 +4,7 @@ import { countsOf, toCount, toEarned, toQuantile, toShare, toTime, toUsd, withou
 import { toFigureTable, toLooks } from "./frame.ts";
 import { toReasons, toSteps } from "./funnel.ts";
 import { toRevenue } from "./revenue.ts";
-import { toCached, toFailed } from "./services.ts";
+import { toCached, toFailed, toOwnNote } from "./services.ts";
 import type { ShopView } from "./view.ts";
 
 /** One service: its revenue chart with price changes, its funnel and its figures. Undefined for an unknown service. */
@@ -15,7 +15,7 @@ export function toService(view: ShopView, id: string, prices: readonly PriceChan
   if (!service && prices.length === 0 && mine.length === 0) return undefined;
   const counted = withoutSignIns(tallies.now ?? [], services).filter((tally) => tally.service === id);
   const counts = countsOf(counted);
-  const { sales, nano } = toEarned(mine);
+  const { sales, nano, own: ours } = toEarned(mine);
   const path = `/services/${encodeURIComponent(id)}`;
   const tile = (name: string, value: string): Html => html`<div class="tile"><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`<h1>${service?.title ?? id}</h1>
@@ -29,6 +29,7 @@ ${tile("99 of 100 in", toQuantile(counts, 0.99))}
 ${tile("Failed", toShare(...toFailed(counts)))}
 ${tile("From cache", toShare(...toCached(counts)))}
 </dl>
+${toOwnNote(ours)}
 ${toRevenue(view, { service: id, marks: toMarks(prices, view) })}
 <h2>Its prices</h2>
 ${toFigureTable(

@@ -8,8 +8,14 @@ export const toServicesView = (view: ShopView): Html => html`<h1>Services</h1>
 <p class="lead">What each service did ${view.look.words}.</p>
 ${toLooks("/services", view)}
 ${toServiceTable(view)}
+${toOwnNote(toEarned(view.books.sums(view.look.span, { own: view.own, by: [] })).own)}
 <p class="quiet">p50, p95 and p99: so great a part of the answers came within this time. Failed: of the calls that were worked on, jobs included.
 From cache: of what was read through a cache.</p>`;
+
+/** What the figures leave out: payments of the seller's own wallets. */
+export const toOwnNote = (own: number): Html | false =>
+  own > 0 &&
+  html`<p class="quiet">Payments of your own wallets: ${toCount(own)}. Revenue, sales and refunds are without them; calls, times and failures are not.</p>`;
 
 /**
  * The services as a table, by revenue. @param most how many services with any activity are shown; when omitted, all
