@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { contractTests, openShop } from "../../../runtime/cli/contract/contract.ts";
@@ -46,6 +47,18 @@ examples:
     const shop = await openShop({ dir, env: {} });
     const answer = await shop.call("chain_id", {}).finally(() => shop.close());
     expect(answer).to.deep.equal({ result: "0x2105" });
+  });
+
+  it("takes many calls at once, of which Node warns nobody", async () => {
+    const shop = await openShop({ dir: await makeDirectory(TOSS), env: {} });
+    const warnings: Error[] = [];
+    const note = (warning: Error): unknown => warnings.push(warning);
+    process.on("warning", note);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => shop.call("toss", { coins: 2 })));
+    await setImmediate();
+    process.off("warning", note);
+    await shop.close();
+    expect([answers.length, warnings]).to.deep.equal([20, []]);
   });
 
   it("has a test that fails with the faults, also where the examples of a manifest are none", async () => {

@@ -4,15 +4,25 @@ import { setImmediate } from "node:timers/promises";
 import type { AnyHandler } from "../../../api/plugin.ts";
 import { EXIT } from "../../exit-code.ts";
 
+/** How many watch. They share a listener: Node takes more than ten for a leak. */
+let watching = 0;
+
 /** Until it is disposed of, a plugin that ends the process makes the command or the test fail, also with exit code 0. */
 export function watchExit(): Disposable {
-  const fail = (code: number): void => {
-    if (code !== EXIT.ok) return;
-    console.error("payphone: a plugin has ended the process before everything was done");
-    process.exitCode = EXIT.failed;
+  watching += 1;
+  if (watching === 1) process.on("exit", fail);
+  return {
+    [Symbol.dispose]() {
+      watching -= 1;
+      if (watching === 0) process.off("exit", fail);
+    },
   };
-  process.once("exit", fail);
-  return { [Symbol.dispose]: () => process.off("exit", fail) };
+}
+
+function fail(code: number): void {
+  if (code !== EXIT.ok) return;
+  console.error("payphone: a plugin has ended the process before everything was done");
+  process.exitCode = EXIT.failed;
 }
 
 /** A plugin's file in a stack, by its URL as `versionedUrl` makes it. */
