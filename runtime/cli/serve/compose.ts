@@ -169,8 +169,9 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const hooks = { extensionsOf, signIns, proofs, onSettled: exchanges.observe };
   const { refunds } = engine;
   const checkReady = ({ manifest }: Service): void => {
-    const reason = sources.explain(manifest, true) ?? sources.explainWait(manifest);
+    const reason = sources.explain(manifest, true);
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
+    sources.refuseWait(manifest);
   };
   const counts = { onCounted: monitor?.countTallies, onTimed: monitor?.countTime };
   const bookkeeping = createBookkeeping({ site, store, refusals, ...counts, clock, log });

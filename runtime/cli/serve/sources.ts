@@ -1,4 +1,5 @@
 import type { Cache, Clock, Log, Web } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
 import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
@@ -58,10 +59,11 @@ export interface Sources {
    */
   explain(manifest: Manifest, isFirst?: boolean): string | undefined;
   /**
-   * Why nobody should pay for a proxied service before its work at present: its request would wait for its turn, as `rate`
-   * has it, for more than half of its deadline. Others may be paying meanwhile.
+   * Nobody pays first for a proxied service whose request would wait for its turn, as `rate` has it, for more than half of
+   * its deadline: others may be paying, too.
+   * @throws Problem `unavailable`
    */
-  explainWait(manifest: Manifest): string | undefined;
+  refuseWait(manifest: Manifest): void;
   /** Starts the background work of plugins. */
   start(): void;
   close(): Promise<void>;
@@ -136,12 +138,14 @@ export function openSources({
       const reasons = needed.map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage());
       return reasons.find((reason) => reason) ?? (needsLlm ? llm.outage() : undefined);
     },
-    explainWait(manifest) {
+    refuseWait(manifest) {
       const { proxy, job, deadline_seconds = set.site.limits.deadline_seconds } = manifest;
       const mostMs = ((job?.deadline_seconds ?? deadline_seconds) * 1000) / 2;
       const asked = (proxy ? upstreamsOf(manifest) : []).map((id) => byId.get(id) ?? mcpServers.get(id));
       const late = asked.find((source) => source && source.waitMs() > mostMs);
-      return late && `${late.title} is asked as often as it may be, and others are in line`;
+      if (!late) return;
+      const detail = `${late.title} is asked as often as it may be, and others are in line; nothing was charged`;
+      throw new Problem("unavailable", detail, { retryAfter: Math.ceil((late.waitMs() - mostMs) / 1000) });
     },
     web,
     schedule,

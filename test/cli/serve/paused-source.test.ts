@@ -24,7 +24,7 @@ tags: [film]
 examples: [{ input: {} }]
 ${more}
 `;
-const REFUSAL = { status: 503, detail: "The studio has failed several times in a row; nothing was charged" };
+const REFUSAL = { status: 503, detail: "The studio has failed several times in a row; nothing was charged", wait: 5 };
 
 describe("a proxied service whose API is known to be down", function () {
   this.timeout(120_000);
@@ -32,11 +32,14 @@ describe("a proxied service whose API is known to be down", function () {
   let tools: ToolSite;
   let shop: OperatedShop;
   const owned = (): Promise<bigint> => shop.sandbox.usdc.balanceOf(shop.sandbox.description.buyer.evm.address);
-  const buy = async (path: string): Promise<{ readonly status: number; readonly detail?: string }> => {
+  const buy = async (
+    path: string,
+  ): Promise<{ readonly status: number; readonly detail?: string; readonly wait?: number }> => {
     const pay = await stockFetch(shop.sandbox, "base");
     const response = await pay(shop.running.url + path, json({}));
     const { detail } = (await response.json()) as { readonly detail?: string };
-    return { status: response.status, ...(detail !== undefined && { detail }) };
+    const wait = response.headers.get("retry-after");
+    return { status: response.status, ...(detail !== undefined && { detail }), ...(wait && { wait: Number(wait) }) };
   };
 
   before(async () => {
@@ -90,10 +93,10 @@ describe("a proxied service whose API is known to be down", function () {
     source.script('{"done":true}');
     expect((await buy("/v1/print")).status).to.equal(200);
     const had = [await owned(), source.asked.length];
-    expect(await buy("/v1/print")).to.deep.equal({
-      status: 503,
-      detail: "The press is asked as often as it may be, and others are in line; nothing was charged",
-    });
+    const { wait, ...refusal } = await buy("/v1/print");
+    const detail = "The press is asked as often as it may be, and others are in line; nothing was charged";
+    expect(refusal).to.deep.equal({ status: 503, detail });
+    expect(wait, "till its turn is near enough").to.be.within(40, 85);
     expect([await owned(), source.asked.length]).to.deep.equal(had);
     source.script(500);
   });
