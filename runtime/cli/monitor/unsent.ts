@@ -18,8 +18,9 @@ export function createUnsentSearch(store: Store): FindUnsent {
   let until = 0;
 
   return async (receivers = [], now) => {
+    if (receivers.length === 0) return [];
     const began = performance.now();
-    if (receivers.length === 0 || began < until) return receivers.length === 0 ? [] : found;
+    if (began < until) return found;
     const late: Trouble[] = [];
     for (const { id } of receivers) {
       const one = await findLate(id, now);

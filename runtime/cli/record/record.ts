@@ -61,7 +61,7 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
     const work = places
       .filter(({ manifest }) => wanted.includes(manifest.id))
       .map((place) =>
-        recordAll(toAskable(recordings.get(place.manifest.id), unasked), openUpstream(place, http.send), {
+        recordAll(toAskable(unasked, recordings.get(place.manifest.id)), openUpstream(place, http.send), {
           repeatsCredential,
           manifests: set.manifests,
         }),
@@ -147,7 +147,7 @@ function headersOf(recording: Recording, manifests: readonly Manifest[]): Readon
 /** Whether a recording is named after this service. */
 const isOf = ({ file }: Recording, id: string): boolean => id === basename(file, ".json");
 
-const toAskable = (recordings: readonly Recording[] = [], unasked: readonly Manifest[]): readonly Recording[] =>
+const toAskable = (unasked: readonly Manifest[], recordings: readonly Recording[] = []): readonly Recording[] =>
   recordings.filter((recording) => !unasked.some(({ id }) => isOf(recording, id)));
 
 /**

@@ -35,7 +35,7 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
       const check = (input: JsonObject): void => refusePrivate(addresses(input));
       const fields = readOutputFields(output, answer);
       const hasBlocks = takesBlocks(fields, answer);
-      const refuse = createRefusal(answer, server.title);
+      const refuse = createRefusal(server.title, answer);
       const most = answer?.max_bytes ?? RESULT_BYTES;
       const isRepeatable = !runsOnce(manifest);
       const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {

@@ -22,7 +22,7 @@ export interface ReadOptions {
 export function createRead({ manifest, output, title }: ReadOptions): Read {
   const { media, proxy = {} } = manifest;
   const age = proxy.cache && { age_seconds: 0 };
-  const refuse = createRefusal(proxy.answer, title);
+  const refuse = createRefusal(title, proxy.answer);
   const takesParts = proxy.charge_on?.includes(PART) || Object.keys(proxy.headers ?? {}).some(isRange);
   const fields = readOutputFields(output, proxy.answer);
 

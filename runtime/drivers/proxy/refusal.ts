@@ -9,7 +9,7 @@ import { valueAt } from "../../core/proxy/pointer.ts";
  * Throws Problem `unparseable-input` when the answer itself reports a failure, as `failed` of the manifest says, or as
  * GraphQL does.
  */
-export function createRefusal(terms: AnswerTerms = {}, title: string): (answer: Conditioned) => void {
+export function createRefusal(title: string, terms: AnswerTerms = {}): (answer: Conditioned) => void {
   const condition = terms.failed === undefined ? undefined : readCondition(terms.failed);
   const failed = typeof condition === "string" ? undefined : condition;
   return ({ status, body }) => {

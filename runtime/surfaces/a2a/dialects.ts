@@ -82,14 +82,14 @@ function toTask({ task, required, historyLength }: ShownTask, spell: Spelling, w
     id,
     contextId,
     status: { state: spell.state(state), timestamp: new Date(updatedAt).toISOString(), message },
-    ...toHistory(task, historyLength, spell),
+    ...toHistory(task, spell, historyLength),
     ...(withArtifacts && state === "completed" && { artifacts: [artifact] }),
     ...(job && { metadata: job }),
   };
 }
 
 /** The client's messages; a length of 0 asks for none (1.0, section 3.2.4). */
-function toHistory({ id, contextId, history = [] }: Task, length = history.length, spell: Spelling): object {
+function toHistory({ id, contextId, history = [] }: Task, spell: Spelling, length = history.length): object {
   if (history.length === 0 || length === 0) return {};
   const toPart = ({ text, data }: TaskMessage["parts"][number]): object =>
     typeof text === "string" ? spell.text(text) : spell.data(data);
