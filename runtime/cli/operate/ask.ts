@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { request } from "../../server/request/node-http.ts";
-import { failureAt, toSocketPath } from "../process/sockets.ts";
+import { failureAt, isTooLong, SOCKET, toSocketPath } from "../process/sockets.ts";
 
 /** The admin sockets of the processes on a data directory: those of `serve`, or else those of a sandbox. */
 export async function findProcesses(dataDir: string): Promise<readonly string[]> {
@@ -46,9 +46,12 @@ function list(dir: string): readonly string[] {
 /** Like `findProcesses`. @throws Problem `unavailable` when no process runs. */
 export async function requireProcesses(dataDir: string): Promise<readonly [string, ...string[]]> {
   const [first, ...others] = await findProcesses(dataDir);
-  if (first === undefined)
-    throw new Problem("unavailable", `No payphone runs on ${dataDir} on this machine: "payphone serve" starts one`);
-  return [first, ...others];
+  if (first !== undefined) return [first, ...others];
+  const where = `No payphone runs on ${dataDir} on this machine`;
+  const hint = isTooLong(toSocketPath(join(dataDir, SOCKET)))
+    ? ", or none that can be asked: the path of its socket is too long, so set a shorter PAYPHONE_DATA_DIR"
+    : `: "payphone serve" starts one`;
+  throw new Problem("unavailable", where + hint);
 }
 
 /** A change may wait for calls in flight. */

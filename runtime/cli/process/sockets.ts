@@ -26,5 +26,8 @@ export async function failureAt(path: string): Promise<string | undefined> {
 /** The shorter of a socket's absolute and relative paths, since the length is limited. */
 export function toSocketPath(path: string): string {
   const near = relative(process.cwd(), path);
-  return Buffer.byteLength(path) > LONGEST_SOCKET && near.length < path.length ? near : path;
+  return isTooLong(path) && near.length < path.length ? near : path;
 }
+
+/** Whether some systems open no socket of this path. */
+export const isTooLong = (path: string): boolean => Buffer.byteLength(path) > LONGEST_SOCKET;

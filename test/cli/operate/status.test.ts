@@ -53,6 +53,16 @@ describe("payphone status", () => {
     expect(out.match(/^state/gm)).to.have.length(1);
   });
 
+  it("does not say that no process runs where the path of its socket is too long for one", async () => {
+    const place = { PAYPHONE_DATA_DIR: join(data, "deep".repeat(30)) };
+    const why = "the path of its socket is too long, so set a shorter PAYPHONE_DATA_DIR";
+    const { err, code } = await runPayphone(["status"], place);
+    expect([code, err]).to.deep.equal([
+      1,
+      `payphone: No payphone runs on ${place.PAYPHONE_DATA_DIR} on this machine, or none that can be asked: ${why}\n`,
+    ]);
+  });
+
   it("says whose command it is to give where another user may not open the socket", async () => {
     const socket = join(data, "admin.sock");
     await Promise.all([chmod(data, 0o755), chmod(socket, 0)]);
