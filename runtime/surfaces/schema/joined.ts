@@ -97,7 +97,7 @@ function valuesOf(schema: unknown): readonly unknown[] | undefined {
   return schema.type === "null" ? NULL : undefined;
 }
 
-/** @param definitions those that no part has referred to yet: one that contains itself, or many others, is read once */
+/** @param definitions by reference: one that contains itself, or many others, is read once, and what it requires is kept */
 function fieldsOf(schema: SchemaObject, definitions: Map<unknown, unknown>): Fields {
   const { $ref, properties, required, allOf, anyOf, oneOf } = schema;
   const target = definitions.get($ref);
@@ -107,8 +107,10 @@ function fieldsOf(schema: SchemaObject, definitions: Map<unknown, unknown>): Fie
     properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required : [],
   };
+  const referred = inner([target]);
+  for (const { required: needed } of referred) definitions.set($ref, { required: needed });
   const choices = [anyOf, oneOf].map(inner).filter((parts) => parts.length > 0);
-  return all([own, ...inner([target]), ...inner(allOf), ...choices.map(any)]);
+  return all([own, ...referred, ...inner(allOf), ...choices.map(any)]);
 }
 
 /** The fields of each schema in a list that takes an object. */

@@ -48,6 +48,13 @@ describe("a schema in parts", () => {
     expect(withAllFields({ ...ring, $defs: { Ring: ring } }).properties).to.deep.equal({});
   });
 
+  it("requires what a definition does to which each alternative refers", () => {
+    const named = (name: string) => ({ allOf: [{ $ref: "#/$defs/Base" }, { required: [name] }] });
+    const schema = { type: "object", oneOf: [named("zip"), named("town")], $defs: { Base: BASE } };
+    const { required, description } = withAllFields(schema);
+    expect([required, description]).to.deep.equal([["id"], "Needs zip, or town."]);
+  });
+
   it("is the same where it has none at its root", () => {
     const schema = { type: "object", properties: { zip: { allOf: [text] } } };
     expect(withAllFields(schema)).to.equal(schema);
