@@ -9,6 +9,12 @@ export const isBlank = (text: string): boolean => BLANK.test(text);
 /** A number with what it counts: `1 sale`, `2 sales`. */
 export const withNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
+/** A text before another sentence: with a full stop where it does not end as a sentence of any script. */
+export function withStop(text: string): string {
+  const said = text.trimEnd();
+  return /[\p{STerm}…][\p{Pe}\p{Pf}"']?$/u.test(said) ? said : `${said}.`;
+}
+
 /** The stock phrases of models that decline within the form that they were asked for. */
 const REFUSAL =
   /^(?:as an ai[^,.]*, )?(?:(?:i['’]m |i am )?sorry, (?:but )?)?(?:i (?:can['’]t|cannot|won['’]t)|i(?:['’]m| am) (?:unable|not able) to) (?:(?:help|assist|comply)(?: you)? with|fulfill?|process|complete|answer) (?:that|this|your)(?: request)?(?:[.,;!]|$)/i;

@@ -1,4 +1,4 @@
-import { withNoun } from "../../api/text.ts";
+import { withNoun, withStop } from "../../api/text.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
@@ -26,9 +26,6 @@ export function toCost(manifest: Manifest, how = ""): string {
   return free ? `${cost} A wallet that signs in (x402 sign-in-with-x) gets ${toQuota(free)} free of charge.` : cost;
 }
 
-/** What a service does and costs. A description that does not end as a sentence gets a full stop. */
-export function toOffered(manifest: Manifest, how?: string): string {
-  const description = manifest.description.trimEnd();
-  const stop = /[.!?…][)"'”]?$/.test(description) ? "" : ".";
-  return `${description}${stop} ${toCost(manifest, how)}`;
-}
+/** What a service does and costs. */
+export const toOffered = (manifest: Manifest, how?: string): string =>
+  `${withStop(manifest.description)} ${toCost(manifest, how)}`;

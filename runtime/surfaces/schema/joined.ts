@@ -1,3 +1,4 @@
+import { isBlank, withStop } from "../../api/text.ts";
 import { isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 
@@ -14,7 +15,7 @@ export function withAllFields(schema: SchemaObject): SchemaObject {
   const { allOf, anyOf, oneOf, description, ...own } = schema;
   if ([allOf, anyOf, oneOf].every((parts) => parts === undefined)) return schema;
   const { properties, required } = fieldsOf(schema, toDefinitions(schema));
-  const said = typeof description === "string" ? [description.replace(/[^.!?…]$/, "$&.")] : [];
+  const said = typeof description === "string" && !isBlank(description) ? [withStop(description)] : [];
   const needs = needsOf(schema);
   return {
     ...own,

@@ -13,6 +13,7 @@ describe("what a service costs", () => {
       ["Which pet (of two?)", "Which pet (of two?) Free."],
       ["A pet (small)", "A pet (small). Free."],
       ["Any pet!\n", "Any pet! Free."],
+      ["サイコロを振ります。", "サイコロを振ります。 Free."],
     ] as const) {
       const service = { ...given, manifest: { ...given.manifest, description } };
       const shown = [toTool(service, options), toSkill(service)] as { description?: string }[];

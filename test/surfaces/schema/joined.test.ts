@@ -33,6 +33,8 @@ describe("a schema in parts", () => {
     const needs = (...alternatives: readonly string[][]): unknown =>
       withAllFields({ description: "Pays", anyOf: alternatives.map((required) => ({ required })) }).description;
     expect(needs(["a", "b"], ["a", "c", "d"])).to.equal("Pays. Needs b, or c and d.");
+    const said = withAllFields({ description: "支払います。", anyOf: [{ required: ["a"] }, { required: ["b"] }] });
+    expect(said.description).to.equal("支払います。 Needs a, or b.");
     expect(needs(["a"], [])).to.equal("Pays");
     expect(needs(["a"], ["a"])).to.equal("Pays");
     expect(needs(["a"])).to.equal("Pays");
