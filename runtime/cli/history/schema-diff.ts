@@ -51,7 +51,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
     if (name === "required") return compareRequired(place);
     if (name === "items" && isObject(one) && isObject(two)) return inner(one, two, `${path}[]`, depth);
     if (PARTS.has(name) && Array.isArray(one) && Array.isArray(two) && one.length === two.length)
-      return one.flatMap((part, at) => inner(toNode(part), toNode(two[at]), path, depth));
+      return toPairs(one, two).flatMap(([part, other]) => inner(toNode(part), toNode(other), path, depth));
     if (comparableOf(one ?? null) === comparableOf(two ?? null)) return [];
     if (name === "enum" || name === "type" || name === "const") return compareValues(name, place);
     if (name === "additionalProperties") return compareAdditional(place);
@@ -137,6 +137,18 @@ function wayOf(name: string, one: unknown, two: unknown): SchemaChange["way"] {
   if (LEAST.includes(name)) return two > one ? "narrower" : "wider";
   if (MOST.includes(name)) return two < one ? "narrower" : "wider";
   return "other";
+}
+
+/** The parts of two lists of one length: equal ones together, wherever they stand, and the others in their order. */
+function toPairs(one: readonly unknown[], two: readonly unknown[]): readonly (readonly [unknown, unknown])[] {
+  const others = two.map((part) => ({ part, text: comparableOf(part) }));
+  const take = (at: number): unknown => others.splice(at, 1)[0]?.part;
+  const found = one.map((part) => {
+    const text = comparableOf(part);
+    const at = others.findIndex((other) => other.text === text);
+    return { part, isFound: at >= 0, other: at >= 0 ? take(at) : undefined };
+  });
+  return found.map(({ part, isFound, other }) => [part, isFound ? other : take(0)] as const);
 }
 
 /** A side's schema, and how a schema within it is read: with what its reference leads to. */

@@ -58,6 +58,13 @@ describe("the difference of two schemas", () => {
     const told2 = object({ a: { anyOf: [{ type: "string", description: "new" }] } });
     expect(ways(object({ a: { anyOf: [{ type: "string" }] } }), told2), "a text").to.deep.equal([]);
     expect(ways({ anyOf: [{ minimum: 1 }] }, { anyOf: [{ minimum: 1 }, {}] })).to.have.length(1);
+    const either = (...anyOf: readonly unknown[]): object => object({ a: { anyOf } });
+    const [text, none, name] = [{ type: "string" }, { type: "null" }, { $ref: "Text.json" }];
+    expect(ways(either(text, none), either(none, text)), "another order allows the same").to.deep.equal([]);
+    expect(follow(either(name, none), either(none, name))).to.deep.equal(told);
+    expect(ways(either(text, none), either(none, { maximum: 5 }))).to.deep.equal(
+      ways(object({ a: text }), object({ a: { maximum: 5 } })),
+    );
   });
 
   it("takes a field whose schema is true or false, beside references too: a shop with one does not start otherwise", () => {
