@@ -114,9 +114,11 @@ function fieldsOf(schema: SchemaObject, definitions: Map<unknown, unknown>): Fie
   return all([own, ...referred, ...inner(allOf), ...choices.map(any)]);
 }
 
-/** The fields of each schema in a list that takes an object. */
+/** The fields of each schema in a list that takes an object; `true` takes any. */
 const readFields = (parts: unknown, read: (part: SchemaObject) => Fields): Fields[] =>
-  (Array.isArray(parts) ? parts.filter(isObject) : [])
+  (Array.isArray(parts) ? parts : [])
+    .map((part) => (part === true ? {} : part))
+    .filter(isObject)
     .filter(({ type = "object" }) => [type].flat().includes("object"))
     .map(read);
 

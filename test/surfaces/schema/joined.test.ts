@@ -37,6 +37,8 @@ describe("a schema in parts", () => {
     expect(said.description).to.equal("支払います。 Needs a, or b.");
     expect(needs(["a"], [])).to.equal("Pays");
     expect(needs(["a"], ["a"])).to.equal("Pays");
+    const any = withAllFields({ description: "Pays", anyOf: [true, { required: ["a"] }] });
+    expect(any, "one takes everything").to.deep.equal({ description: "Pays", properties: {} });
     expect(needs(["a"])).to.equal("Pays");
   });
 
