@@ -1,5 +1,5 @@
 import { isBlank, withStop } from "../../api/text.ts";
-import { isObject } from "../../core/json.ts";
+import { escapeStep, isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 
 interface Fields {
@@ -127,7 +127,8 @@ const toDefinitions = (schema: SchemaObject): Map<unknown, unknown> =>
   new Map(
     ["definitions", "$defs"].flatMap((word) => {
       const given = schema[word];
-      return Object.entries(isObject(given) ? given : {}).map(([name, part]) => [`#/${word}/${name}`, part] as const);
+      const parts = Object.entries(isObject(given) ? given : {});
+      return parts.map(([name, part]) => [`#/${word}/${escapeStep(name)}`, part] as const);
     }),
   );
 

@@ -50,6 +50,8 @@ describe("a schema in parts", () => {
     expect(whole.properties).to.have.all.keys("kids", "id", "note");
     expect(new Ajv2020({ strict: false }).compile(whole)({ id: "1", kids: [{ kids: [] }] })).to.equal(true);
     expect(withAllFields({ ...ring, $defs: { Ring: ring } }).properties).to.deep.equal({});
+    const escaped = { allOf: [{ $ref: "#/definitions/shop~1Base" }], definitions: { "shop/Base": BASE } };
+    expect(withAllFields(escaped).properties).to.deep.equal(BASE.properties);
   });
 
   it("requires what a definition does to which each alternative refers", () => {
