@@ -2,13 +2,15 @@ import { MONTH, WEEKDAY } from "../vocabulary.ts";
 import { UNIT } from "./durations.ts";
 import { toDigits } from "./numbers.ts";
 
-const HOUR = `(1[0-2]|[1-9])(?![\\d:/.-]| (?:of )?${MONTH}\\b| ?${UNIT}(?![a-z]))`;
+const HOUR = `(1[0-2]|[1-9])(?![\\d:/.-]| (?:of )?${MONTH}\\b)`;
 const HOUR_WORD = "(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
 /** Before a number that is not the day of a date, as 5 in "March 5 10pm" and "3/5 10pm". */
 const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
 const BEFORE_UNIT = `(?= ?-?${UNIT}(?![a-z]))`;
 /** Not behind another unit, as 5 minutes in "1 hour and 5 minutes". */
 const NO_UNIT = `(?<!(?:\\b|\\d)${UNIT}(?:,| and|, and)? |[\\d.])\\b`;
+/** Not before the unit of another count, as 1 in "10 minutes before 1 month after May"; but "3 day after tomorrow" is at 3. */
+const NO_COUNT = `(?! ?(?!day (?:after tomorrow|before yesterday)\\b)${UNIT} (?:to|till|til|before|after|from)\\b)`;
 const MINUTES_TO = `${NO_UNIT}(?:(?:a )?quarter|([1-5]?\\d) minutes?) (?:to|till|til|of|before)`;
 const HOURS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 
@@ -111,7 +113,7 @@ const REPLACEMENTS: readonly Replacement[] = [
     (_, minutes = "", hour = "") => `${hour}:${minutes.padStart(2, "0")}`,
   ],
   [
-    new RegExp(`${NO_UNIT}([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}`, "g"),
+    new RegExp(`${NO_UNIT}([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}${NO_COUNT}`, "g"),
     (_, minutes = "", hour = "") => minutesTo(Number(minutes), hour),
   ],
   [/\b([1-5]?\d) (?:minutes? )?to (midnight|12:00pm)\b/g, "$1 minutes before $2"],

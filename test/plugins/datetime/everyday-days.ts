@@ -29,6 +29,9 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
   ],
   dates: [
     ["8pm today", "2026-11-20T20:00:00+00:00", "medium"],
+    ["half past 7 day after tomorrow", "2026-11-22T07:30:00+00:00", "low"],
+    ["10 minutes past 3 day after tomorrow", "2026-11-22T03:10:00+00:00", "low"],
+    ["10 minutes before 3 day after tomorrow", "2026-11-22T02:50:00+00:00", "low"],
     ["25 December", "2026-12-25T00:00:00+00:00", "low"],
     ["Dec. 25th, 2026", "2026-12-25T00:00:00+00:00", "medium"],
     ["the 25th of December 2026 at 9am", "2026-12-25T09:00:00+00:00", "medium"],
