@@ -18,7 +18,10 @@ export interface CallFailure {
   readonly isSessionLost: boolean;
   /** Whether the server may have forgotten the session, or no longer speaks its version. It has not run the call. */
   readonly isForgotten?: boolean;
-  /** Whether a connection broke before an answer began: whether the call has run is not known. */
+  /**
+   * Whether a connection over HTTP broke before an answer began: whether the call has run is not known. The end of a program is
+   * none: the call may have caused it, and made again it would end the calls of others, too.
+   */
   readonly isBroken?: boolean;
   /** The pause that it asked for, in milliseconds. */
   readonly restMs?: number | undefined;

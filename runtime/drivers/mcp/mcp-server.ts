@@ -22,7 +22,7 @@ export interface LiveMcpServer extends Pick<Pace, "waitMs"> {
   readonly title: string;
   /**
    * Calls a tool.
-   * @param isRepeatable whether it may be called once more when its connection breaks
+   * @param isRepeatable whether it may be called once more when its connection over HTTP breaks
    * @returns the result of `tools/call`, which may have `isError`
    * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
    */
