@@ -10,8 +10,8 @@ export function toGroups(services: readonly Service[]): readonly (readonly [head
   return [...groups.keys()].sort().map((group) => [toHeading(group), groups.get(group) ?? []] as const);
 }
 
-/** The address of a service's page. */
-export const toPageAddress = (id: string): string => PATHS.assets + id;
+/** The address of a service's page: in a folder of its own where its id could be the name of a script or style. */
+export const toPageAddress = (id: string): string => PATHS.assets + (/\.(?:css|js)$/i.test(id) ? "services/" : "") + id;
 
 /** The text that the search looks through: small letters without accents. */
 export const toSearchText = ({ manifest: { id, title, description, tags }, path }: Service): string =>

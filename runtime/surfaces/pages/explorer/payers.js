@@ -25,7 +25,7 @@ const PLAY_MONEY = {
   name: "play money",
   canPay: () => true,
   async pay(challenge, offer) {
-    const response = await fetch(`${location.pathname.replace(/\/docs(?:\/[^/]*)?$/, "")}/sandbox/pay`, {
+    const response = await fetch(`${location.pathname.replace(/\/docs(?:\/(?:services\/)?[^/]*)?$/, "")}/sandbox/pay`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ ...challenge, accepts: [offer] }),

@@ -2,8 +2,27 @@ import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { rail } from "../../../support/chains/chains.ts";
 import { jsonOf } from "../../../support/http.ts";
+import { withBrowser } from "../../../support/programs.ts";
 import { json } from "../../../support/sellers/stock-buyer.ts";
+import { DESKTOP, openVisits } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
+
+withBrowser.describe("the page of a service that is named like a script", () => {
+  const visit = openVisits();
+
+  it("has play money that pays, too", async () => {
+    const { url } = await sharedCounter(true);
+    const page = await visit(`${url}/robots.txt`, DESKTOP);
+    await page.route("**/docs/services/roll.js", async (route) =>
+      route.fulfill({ response: await route.fetch({ url: `${url}/docs/roll` }) }),
+    );
+    await page.goto(`${url}/docs/services/roll.js`);
+    await page.locator("#roll button[type=submit]").click();
+    await page.getByRole("button", { name: "Pay with play money" }).click();
+    const end = page.getByText(/^200 OK|could not be signed/).first();
+    expect(await end.innerText()).to.match(/^200 OK/);
+  });
+});
 
 describe("the sandbox's signing for everybody", () => {
   let counter: Counter;

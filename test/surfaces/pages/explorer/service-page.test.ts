@@ -1,7 +1,9 @@
 import { expect } from "chai";
+import { loadAssets } from "../../../../runtime/cli/serve/assets.ts";
 import { createCompiler } from "../../../../runtime/core/schema/validator.ts";
 import type { Service } from "../../../../runtime/core/service.ts";
 import type { Manifest } from "../../../../runtime/core/set/manifest.ts";
+import { toDocuments } from "../../../../runtime/surfaces/documents.ts";
 import { toServicePages } from "../../../../runtime/surfaces/pages/docs/service-page.ts";
 import { BASE_URL, ROOT, showSet } from "../../support/fixture-set.ts";
 
@@ -42,6 +44,18 @@ describe("the page of a service", () => {
       expect(listed(id)).to.have.length(100).and.include.members([first, id, last]);
     expect(pages.get("/docs/r7")?.markup).to.include('<a href="/docs">All 300 services</a>');
     expect(pages.get("/docs/r7")?.markup, "a search in a part of the list").not.to.include("Find a service");
+  });
+
+  it("is shown beside the explorer's script of the same name", async () => {
+    const { set, service } = await showSet(ROOT);
+    const roll = service("roll");
+    const services = [{ ...roll, manifest: { ...roll.manifest, id: "explorer.js" } }];
+    const { site, schemas } = set;
+    const assets = await loadAssets();
+    const documents = toDocuments({ services, site, schemas, baseUrl: BASE_URL, isSandbox: true, assets });
+    const [, address = ""] = /<a class="title" href="([^"]+)"/.exec(`${documents.get("/docs")?.body}`) ?? [];
+    expect(documents.get(address)?.body.toString()).to.include("<h1>Signed random roll</h1>");
+    expect(documents.get("/docs/explorer.js")?.type).to.include("text/javascript");
   });
 
   it("tells its script whether the money is test money", async () => {
