@@ -1,4 +1,5 @@
 import { Problem, type ValidationIssue } from "../../api/problem.ts";
+import { isCollection } from "../../core/json.ts";
 import type { InputLocation } from "../../core/schema/issues.ts";
 import { findForeignFaults } from "../../drivers/foreign-schema.ts";
 import { field, type SellerResponse } from "./http.ts";
@@ -12,7 +13,7 @@ import { toIssueLines } from "./text.ts";
  * @throws Problem `invalid-input` with one line for each fault.
  */
 export function checkInput(
-  { request: { method, url, body }, inPath }: Pick<Target, "request" | "inPath">,
+  { request: { method, url, body }, inPath, inQuery }: Pick<Target, "request" | "inPath" | "inQuery">,
   { headers, json }: SellerResponse,
 ): void {
   const isQuery = method === "GET";
@@ -23,10 +24,28 @@ export function checkInput(
   const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
   const isInPath = Object.keys(inPath).length > 0;
   refuse([
-    ...(isInPath ? faultsOf(path, inPath, "query").filter(isOfValue).map(toPathFault) : []), // Texts, as those of a query.
-    ...faultsOf(rest, given, isQuery ? "query" : "body"),
+    // Texts, as those of a query.
+    ...(isInPath ? faultsOf(path, inPath, "query").filter(isOfValue).map(toFaultIn("path")) : []),
+    ...(isQuery ? queryFaultsOf(rest, given, inQuery) : faultsOf(rest, given, "body")),
   ]);
 }
+
+/**
+ * The faults of a query, and of lists and mappings that were given for a text or a number: the query has them as texts, or
+ * as one.
+ */
+function queryFaultsOf(document: unknown, texts: object, given: Target["inQuery"]): readonly ValidationIssue[] {
+  const faults = faultsOf(document, texts, "query");
+  const found = new Set(faults.map(({ loc: [, name] }) => name));
+  const whole = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => isCollection(value) && !found.has(name)),
+  );
+  const isOfKind = ({ type, loc }: ValidationIssue): boolean => loc.length === 2 && OF_KIND.test(type);
+  return [...faults, ...findForeignFaults(document, whole, "body").filter(isOfKind).map(toFaultIn("query"))];
+}
+
+/** The faults of values of another kind. */
+const OF_KIND = /_type$|^literal_error$/;
 
 /**
  * Checks a tool's arguments against its input schema, as `checkInput` does. @throws Problem `invalid-input`.
@@ -41,10 +60,9 @@ const faultsOf = (document: unknown, given: object, from: InputLocation): readon
 /** An address may have other parts written out, be given with names of the buyer's own, and have some in its query. */
 const isOfValue = ({ type }: ValidationIssue): boolean => type !== "missing" && type !== "extra_forbidden";
 
-const toPathFault = ({ loc: [, ...field], ...issue }: ValidationIssue): ValidationIssue => ({
-  ...issue,
-  loc: ["path", ...field],
-});
+const toFaultIn =
+  (place: string) =>
+  ({ loc: [, ...field], ...issue }: ValidationIssue): ValidationIssue => ({ ...issue, loc: [place, ...field] });
 
 function refuse(issues: readonly ValidationIssue[]): void {
   if (issues.length === 0) return;

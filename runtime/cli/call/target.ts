@@ -15,6 +15,8 @@ export interface Target {
   readonly request: SellerRequest;
   /** What of the input is in the address's path, as texts by name. */
   readonly inPath: Readonly<Record<string, string>>;
+  /** What of the input is in the query of a GET, as it was given. */
+  readonly inQuery: Readonly<Record<string, unknown>>;
   /** Dollars in decimal text; undefined when the catalogue has no price. */
   readonly priceUsd: string | undefined;
 }
@@ -125,7 +127,7 @@ async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
 /**
  * Puts fields of the input into the path's `{name}` parameters, and the rest into the query of a GET or into a body.
  */
-function toRequest(method: string, address: string, input: unknown): Pick<Target, "request" | "inPath"> {
+function toRequest(method: string, address: string, input: unknown): Pick<Target, "request" | "inPath" | "inQuery"> {
   const rest = new Map(Object.entries(input as Record<string, unknown>));
   const inPath: Record<string, string> = {};
   const url = new URL(
@@ -146,14 +148,15 @@ function toRequest(method: string, address: string, input: unknown): Pick<Target
       return encodeURIComponent(toWhole(name, String(value)));
     }),
   );
+  const fields = Object.fromEntries(rest);
   if (method !== "GET")
-    return { request: { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) }, inPath };
+    return { request: { method, url: url.href, body: JSON.stringify(fields) }, inPath, inQuery: {} };
   for (const [name, value] of rest) {
     refuseUnheld(name, value);
     url.searchParams.delete(name);
   }
-  for (const [name, text] of toQueryPairs(Object.fromEntries(rest))) url.searchParams.append(name, toWhole(name, text));
-  return { request: { method, url: url.href, body: undefined }, inPath };
+  for (const [name, text] of toQueryPairs(fields)) url.searchParams.append(name, toWhole(name, text));
+  return { request: { method, url: url.href, body: undefined }, inPath, inQuery: fields };
 }
 
 /** A list of nothing would be left out, and the default be paid for. @throws Problem `bad-request`. */
