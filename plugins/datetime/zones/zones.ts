@@ -41,6 +41,8 @@ function toAbbreviated(name = ""): Found {
 /** Behind "in Tokyo". */
 const PLACE_END = "(?=$|,| (?:on|at|today|tomorrow|yesterday)\\b)";
 const WORDS = "[a-z]+(?:[ -][a-z]+){0,2}";
+/** A time of day, with the year or the date in digits right before it. */
+const TIME = "(?:\\d{4}(?:[-./]\\d\\d){0,2},? )?\\b\\d{1,2}(?::\\d\\d){0,2} ?(?:[ap]m)?";
 const SHORT = [OFFSETS, AMBIGUOUS, AMERICAN].flatMap(Object.keys).join("|");
 
 const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found])[] = [
@@ -49,9 +51,10 @@ const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found
     /\(?\b(?:in )?(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?![^\s,])/,
     (hours, minutes) => toFound(toOffset(hours, minutes)),
   ],
-  // A minus with a colon would be the end of a time range, as in 10:30-11:30; right behind an earlier time, any.
+  // A minus with a colon would be the end of a time range, as in 10:30-11:30; right behind an earlier time, any, but
+  // not with a year before it, as programs write it.
   [
-    /(?<=(\b\d{1,2}(?::\d\d){0,2} ?(?:[ap]m)?))(?<=:\d\d|[ap]m)( ?)(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?![^\s,])/,
+    new RegExp(`(?<=(${TIME}))(?<=:\\d\\d|[ap]m)( ?)(?:([+-]\\d\\d)(\\d\\d)|(\\+\\d\\d):(\\d\\d))(?![^\\s,])`),
     (time = "", space = "", ...two) => {
       const [hours = "", minutes = ""] = pair(two);
       const isEnd = space === "" && hours.startsWith("-") && isEarlier(time, hours.slice(1) + minutes);
@@ -81,7 +84,7 @@ export function takeZone(text: string): ZoneInText {
 
 const pair = (groups: readonly string[]): [string?, string?] => groups.filter(Boolean) as [string?, string?];
 
-/** Whether a time of day without seconds is earlier than one of four digits, on a 12-hour clock where it says am or pm. */
+/** Whether a time of day, no date and no seconds, is earlier than four digits, on a 12-hour clock where it says am or pm. */
 function isEarlier(time: string, other: string): boolean {
   const [, hour, minute = "00", meridiem] = /^(\d+)(?::(\d\d))? ?([ap]m)?$/.exec(time) ?? [];
   return (Number(hour) % (meridiem ? 12 : 24)) * 100 + Number(minute) < Number(other);

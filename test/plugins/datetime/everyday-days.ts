@@ -29,6 +29,8 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
   ],
   dates: [
     ["8pm today", "2026-11-20T20:00:00+00:00", "medium"],
+    ["November 21, 2026 05:30-0800", "2026-11-21T13:30:00+00:00", "medium"],
+    ["on 2026-11-21 00:00-0500", "2026-11-21T05:00:00+00:00", "medium"],
     ["Friday next week, 10 minutes to 6pm", "2026-11-27T17:50:00+00:00", "medium"],
     ["Christmas Day quarter to 12pm", "2026-12-25T11:45:00+00:00", "low"],
     ["half past 7 day after tomorrow", "2026-11-22T07:30:00+00:00", "low"],
