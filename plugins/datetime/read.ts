@@ -50,9 +50,12 @@ function readEnglish(text: string, base: Temporal.ZonedDateTime): Reading {
   return { ...reading, assumptions: [...assumptions, ...reading.assumptions] };
 }
 
-/** Four digits and a zone are a time, as in "1530 UTC" and "an hour after 1530 UTC", since a year has no zone. */
+const CLOCK_UNIT = "(?:\\b|\\d)(?:hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)";
+const FOUR_DIGITS = new RegExp(`(?:^|(?<=${CLOCK_UNIT} (?:before|after|from) ))([01]\\d|2[0-3])([0-5]\\d)$`);
+
+/** Four digits and a zone are a time, as in "1530 UTC" and "an hour after 1530 UTC"; days and years are counted from a year. */
 function withTime(found: ZoneInText): ZoneInText {
-  const [digits, hour, minute] = /(?:^|(?<= (?:before|after|from) ))([01]\d|2[0-3])([0-5]\d)$/.exec(found.rest) ?? [];
+  const [digits, hour, minute] = FOUR_DIGITS.exec(found.rest) ?? [];
   if (found.zone === undefined || digits === undefined) return found;
   const assumptions = [...found.assumptions, `${digits} is read as a time of day, not as a year`];
   return { ...found, rest: `${found.rest.slice(0, -4)}${hour}:${minute}`, assumptions };

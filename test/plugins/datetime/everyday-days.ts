@@ -29,6 +29,7 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
   ],
   dates: [
     ["8pm today", "2026-11-20T20:00:00+00:00", "medium"],
+    ["the day before 2027 in London", "2026-12-31T00:00:00+00:00", "low"],
     ["November 21, 2026 05:30-0800", "2026-11-21T13:30:00+00:00", "medium"],
     ["on 2026-11-21 00:00-0500", "2026-11-21T05:00:00+00:00", "medium"],
     ["Friday next week, 10 minutes to 6pm", "2026-11-27T17:50:00+00:00", "medium"],
