@@ -9,7 +9,7 @@ export const EXIT = {
   usage: 2,
   /** `call` refused to pay; nothing was paid. */
   unpaid: 3,
-  /** `call` sent a payment and has no result yet: `--resume` sends the same payment again. */
+  /** `call` sent a payment and has no result yet: `--resume` sends it again. Or the job that it follows outlasts `--wait`. */
   unknown: 4,
   /** `call`: the input does not fit the service's schema; nothing was paid. */
   input: 5,

@@ -32,7 +32,7 @@ Exit codes:
   ${EXIT.failed}  tried, and failed
   ${EXIT.usage}  the command line or the environment is wrong: nothing was tried
   ${EXIT.unpaid}  call: would not pay (limits, wallet, rails); nothing was paid
-  ${EXIT.unknown}  call: a payment was sent, and its result is not known yet; see --resume
+  ${EXIT.unknown}  call: a payment was sent, and its result is not known yet, see --resume; or a job outlasts --wait
   ${EXIT.input}  call: the input does not fit the service's schema; nothing was paid
   ${EXIT.unchecked}  verify: nothing is wrong, but some signatures cannot be checked, by this version or now
 `;
