@@ -13,7 +13,7 @@ export const EXIT = {
   unknown: 4,
   /** `call`: the input does not fit the service's schema; nothing was paid. */
   input: 5,
-  /** `verify`: no signature is wrong, and some cannot be checked, by this version or now. */
+  /** `verify`: no signature is wrong, and some cannot be checked, by this version or now, or an offer beside them has none. */
   unchecked: 6,
 } as const;
 

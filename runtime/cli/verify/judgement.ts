@@ -3,6 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isDeep, isObject, type JsonObject, tryParseJson } from "../../core/json.ts";
 import { isLocalUrl } from "../../core/set/site.ts";
+import { textField } from "../call/http.ts";
 import type { KnownCall, Proof } from "./proofs.ts";
 import { claimedSeller, findKey, isUrlOf, type Seller, sellerOf, Unchecked } from "./signer.ts";
 
@@ -41,6 +42,23 @@ export async function judge(proof: Proof, signal: AbortSignal): Promise<Judgemen
     const valid = error instanceof Unchecked || error instanceof Problem ? null : false;
     return { kind: kindOf(claimedIn(jws)), valid, signed_by: kid, payload: null, error: (error as Error).message };
   }
+}
+
+/** The offers beside signed ones that no signature has the terms of: anybody may have added them. */
+export function judgeUnsigned(proofs: readonly Proof[]): readonly Judgement[] {
+  const isSigned = (offer: JsonObject): boolean =>
+    proofs.some(({ jws, offers }) => {
+      const said = offers.includes(offer) && claimedIn(jws);
+      return isObject(said) && findDiffering(said, offer) === undefined;
+    });
+  const unsigned = [...new Set(proofs.flatMap(({ offers }) => offers))].filter((offer) => !isSigned(offer));
+  return unsigned.map((offer) => {
+    const [amount, asset, network, payTo] = ["amount", "asset", "network", "payTo"].map((name) =>
+      textField(offer, name),
+    );
+    const error = `the offer of ${amount} of ${asset} on ${network} to ${payTo} is not signed`;
+    return { kind: "offer", valid: null, signed_by: "nobody", payload: null, error };
+  });
 }
 
 /** @throws Unchecked, and what `findKey` throws. */
@@ -86,17 +104,19 @@ const SHOWN = ["scheme", "network", "asset", "payTo", "amount", "payer", "transa
 function checkShown(said: JsonObject, beside: readonly JsonObject[]): void {
   const odd = [...SHOWN, "validUntil", "issuedAt"].find((name) => said[name] instanceof Object);
   if (odd) throw new Error(`${odd}, which was signed, is no plain value`);
-  const differing = beside.map((shown) =>
-    SHOWN.find(
-      (name) => said[name] && shown[name] !== undefined && toComparable(said[name]) !== toComparable(shown[name]),
-    ),
-  );
+  const differing = beside.map((shown) => findDiffering(said, shown));
   const [first] = differing;
   if (differing.length === 0) throw new Error("what was signed is not offered in the file");
   if (first === undefined || differing.includes(undefined)) return;
   const why = `${first} is ${beside[0]?.[first]} in the file, and ${said[first]} was signed`;
   throw new Error(differing.length === 1 ? why : `no offer in the file has the terms that were signed: ${why}`);
 }
+
+/** The first term that is shown otherwise than it was signed. */
+const findDiffering = (said: JsonObject, shown: JsonObject): string | undefined =>
+  SHOWN.find(
+    (name) => said[name] && shown[name] !== undefined && toComparable(said[name]) !== toComparable(shown[name]),
+  );
 
 const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
 

@@ -7,6 +7,8 @@ export interface Proof {
   /** A JWS, or of EIP-712 what is said to be signed. */
   readonly jws: string | JsonObject;
   readonly beside: readonly JsonObject[];
+  /** All offers of the challenge that it is a part of. */
+  readonly offers: readonly JsonObject[];
   /** The call that it is shown for, in the report of `payphone call`. */
   readonly call?: KnownCall;
 }
@@ -35,7 +37,8 @@ function searchProofs(document: unknown): Proof[] {
     const [value, holder] = next;
     if (!isObject(value) && !Array.isArray(value)) continue;
     const jws = signedIn(value);
-    if (jws !== undefined && isObject(value)) found.push({ jws, beside: toBeside(value, holder) });
+    if (jws !== undefined && isObject(value))
+      found.push({ jws, beside: toBeside(value, holder), offers: offersIn(holder) });
     const around = termsIn(value) ?? holder;
     for (const part of Object.values(value).reverse()) open.push([part, around]);
   }
@@ -63,6 +66,9 @@ function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): readonly Jso
   const { accepts, resource } = holder;
   if (!Array.isArray(accepts)) return [holder];
   const named: unknown = accepts[Number(acceptIndex)];
-  const offers = isObject(named) ? [named] : accepts.filter(isObject);
+  const offers = isObject(named) ? [named] : offersIn(holder);
   return offers.map((offer) => ({ ...offer, resourceUrl: field(resource, "url") }));
 }
+
+const offersIn = ({ accepts }: JsonObject): readonly JsonObject[] =>
+  Array.isArray(accepts) ? accepts.filter(isObject) : [];

@@ -5,20 +5,22 @@ import { toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
-import { type Judgement, judge } from "./judgement.ts";
+import { type Judgement, judge, judgeUnsigned } from "./judgement.ts";
 import { findProofs } from "./proofs.ts";
 
 /**
  * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature against
  * the key that the signer's host publishes (did:web), that this host is the seller, and that the file shows what was
- * signed. Prints one line for each. The extension allows other algorithms, identities and formats as well, which it says that it
- * cannot check. Returns the exit code. @throws Problem `bad-request` when the file holds none.
+ * signed. Prints one line for each, and for each offer beside them that is not signed. The extension allows other algorithms,
+ * identities and formats as well, which it says that it cannot check. Returns the exit code. @throws Problem `bad-request` when the file holds none.
  */
 export async function runVerify({ file, json }: { file: string; json: boolean }, terminal: Terminal): Promise<number> {
   const proofs = findProofs(await read(file));
   if (proofs.length === 0) throw new Problem("bad-request", `${file} holds no signed offer and no signed receipt`);
   const judgements: Judgement[] = [];
   for (const proof of proofs) judgements.push(await judge(proof, terminal.signal));
+  // Where a signature is not valid, its offer has other terms, or an index that was changed: that says it.
+  if (judgements.every(({ valid }) => valid !== false)) judgements.push(...judgeUnsigned(proofs));
   if (json) terminal.out(toPrintableJson(judgements));
   else for (const judgement of judgements) terminal.out(printable(toLine(judgement)));
   if (judgements.some(({ valid }) => valid === false)) return EXIT.failed;

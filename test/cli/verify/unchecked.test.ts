@@ -1,12 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import type { PaymentRequired } from "@x402/core/types";
 import { createOfferEIP712, createReceiptEIP712 } from "@x402/extensions/offer-receipt";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { createFolder } from "../../support/folder.ts";
+import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { PAY_TO, USDC_OFFER } from "../call/seller.ts";
 
 const URL_OF = "https://shop.example/v1/roll";
@@ -86,6 +88,19 @@ describe("signatures that payphone verify cannot check", () => {
       code: 1,
       out: `NOT VALID: ${url} was called, and shop.example has signed`,
     });
+  });
+
+  it("are not those of offers that have none, which are named", async () => {
+    const { url } = await sharedSandboxServer();
+    const challenge = (await (await fetch(`${url}/v1/roll`, { method: "POST" })).json()) as PaymentRequired;
+    expect((await verify(challenge)).code).to.equal(0);
+    const [offer] = challenge.accepts;
+    const accepts = [...challenge.accepts, { ...offer!, payTo: `0x${"66".repeat(20)}` }];
+    const { code, out } = await verify({ ...challenge, accepts });
+    expect([code, out.match(/^valid offer: /gm)], out).to.deep.equal([6, Array(3).fill("valid offer: ")]);
+    const { amount, asset, network } = offer!;
+    const said = `the offer of ${amount} of ${asset} on ${network} to 0x${"66".repeat(20)} is not signed`;
+    expect(out.split("\n").at(-1)).to.equal(`CANNOT BE CHECKED: ${said}`);
   });
 
   it("are those whose host has published the key in another form", async () => {
