@@ -86,7 +86,7 @@ export interface Manifest {
      */
     encoding?: "json" | "form" | "multipart" | "text" | "bytes";
     /**
-     * The fields of the form that are files, with `encoding: multipart`: base64, or `{ data, name, media }` with `data` in base64.
+     * The fields of the form that are files, with `encoding: multipart`: base64, or `{ data, name, media }` with `data` in base64. One whose template has no `data` in a call is left out.
      */
     files?: string[];
     /**

@@ -23,7 +23,8 @@ export interface ProxyBody {
 
 /** The body of a request; undefined when there is none. @throws Problem `invalid-input` as `toRequest`. */
 export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
-  const { body, encoding, files } = plan;
+  const { encoding, files } = plan;
+  const body = withoutLacking(plan, scope);
   if (body === undefined) return undefined;
   const value =
     body === "input" ? toRest(plan, scope) : toValue(body, { ...scope, encode: encoding === "text" ? inXml : asItIs });
@@ -43,6 +44,18 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
       if (typeof value !== "string") throw toBadValue(place, value, "it is sent as it is, and must be a text");
       return { type: "text/plain; charset=utf-8", content: value };
   }
+}
+
+/** The template of a body without those of files (`{ data: "{photo}", name: photo.png }`) whose data is absent. */
+function withoutLacking({ body, files }: RequestPlan, scope: Scope): unknown {
+  if (!isObject(body) || files.length === 0) return body;
+  const isLacking = (file: unknown): boolean =>
+    isObject(file) && "data" in file && (toValue(file.data, { ...scope, encode: asItIs }) ?? undefined) === undefined;
+  const prune = (file: unknown): unknown =>
+    Array.isArray(file) ? file.filter((one) => !isLacking(one)) : isLacking(file) ? null : file;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, part]) => [name, files.includes(name) ? prune(part) : part]),
+  );
 }
 
 /** @throws Problem `invalid-input` for a field without which a body that is a longer text would be nothing. */

@@ -74,6 +74,36 @@ describe("a form to an upstream", () => {
     }
   });
 
+  it("lacks a file that is not given, also where the manifest names it; one that is given must have its bytes", () => {
+    const body = {
+      note: "{note}",
+      photo: { data: "{photo}", name: "x.png" },
+      more: [{ data: "{one}", name: "1.png" }, { data: "{two}" }],
+      own: "{own}",
+    };
+    const plan = toRequestPlan("POST /", { body, encoding: "multipart", files: ["photo", "more", "own"] });
+    const names = (input: object): string[] => {
+      const { content } = toRequest(plan, { input: { ...input } }).body as { content: Uint8Array };
+      return [
+        ...Buffer.from(content)
+          .toString()
+          .matchAll(/; name="(\w+)"/g),
+      ].map(([, name = ""]) => name);
+    };
+    expect(names({ note: "a" })).to.deep.equal(["note"]);
+    expect(names({ photo: null, two: "aGk=" })).to.deep.equal(["more"]);
+    expect(names({ note: "a", photo: "aGk=", one: "aGk=", two: "aGk=" })).to.deep.equal([
+      "note",
+      "photo",
+      "more",
+      "more",
+    ]);
+    for (const input of [{ photo: "?" }, { photo: "aGk=", own: { name: "x.png" } }])
+      expect(() => names(input))
+        .to.throw(Problem)
+        .with.property("code", "invalid-input");
+  });
+
   it("lets no mapping set what the manifest sets", () => {
     const body = { mode: "payment", "*": "{more}" };
     expect(sent(body, { more: { note: "x" } })).to.deep.equal([
