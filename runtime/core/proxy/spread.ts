@@ -12,6 +12,9 @@ const ANY_FIELD = /(?:\[|%5B)\*(?:\]|%5D)$/;
 
 /** Names that have no special meaning for any reader. */
 const NAME = /^(?!__proto__$|constructor$|prototype$)[\p{L}\p{N}_.$:@-]{1,64}$/u;
+/** In a form, names in brackets may have spaces between their characters, as the keys of Stripe's `metadata` may. */
+const NAME_IN_BRACKETS = /^(?!__proto__$|constructor$|prototype$| )[\p{L}\p{N}_.$:@ -]{1,64}(?<! )$/u;
+const NAMES = "names of its fields must be made of letters, digits and _ . $ : @ -";
 const DEEPEST = 8;
 
 /** The request in which a mapping is spread. */
@@ -37,8 +40,9 @@ export function toSpread(name: string, template: Template, { scope, plan, isForm
       throw toBadValue(place, value, `its field ${JSON.stringify(taken)} cannot be set by callers`);
   };
   if (name !== "*") {
+    const pattern = isForm ? NAME_IN_BRACKETS : NAME;
     const made = isCollection(value)
-      ? toFields(value, place, { depth: 1, isForm, wrap: (key) => name.replace("*", () => key) })
+      ? toFields(value, place, { depth: 1, isForm, pattern, wrap: (key) => name.replace("*", () => key) })
       : [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
     refuse(made.map(nameOf).find((one) => plan.fixed.some((other) => meet(one, other))));
     return made;
@@ -47,7 +51,7 @@ export function toSpread(name: string, template: Template, { scope, plan, isForm
   const isTaken = (key: string): boolean =>
     plan.reserved.some((one) => meet(key, one)) || CREDENTIAL.test(toPlain(key));
   refuse(Object.keys(value).find(isTaken));
-  return toFields(value, place, { depth: DEEPEST, isForm, wrap: (key) => key });
+  return toFields(value, place, { depth: DEEPEST, isForm, pattern: NAME, wrap: (key) => key });
 }
 
 /** The name in a pair of `toSpread`. */
@@ -71,17 +75,19 @@ const toPlain = (name: string): string =>
 interface Level {
   readonly depth: number;
   readonly isForm: boolean;
+  /** What names must be. */
+  readonly pattern: RegExp;
   readonly wrap: (key: string) => string;
 }
 
-function toFields(fields: object, place: Placeholder, { depth, isForm, wrap }: Level): string[] {
+function toFields(fields: object, place: Placeholder, { depth, isForm, pattern, wrap }: Level): string[] {
   return Object.entries(fields).flatMap(([key, value]: [string, unknown]) => {
-    if (!NAME.test(key))
-      throw toBadValue(place, fields, "names of its fields must be made of letters, digits and _ . $ : @ -");
+    if (!pattern.test(key))
+      throw toBadValue(place, fields, pattern === NAME ? NAMES : `${NAMES}, and spaces between them`);
     const name = wrap(encodeURIComponent(key));
     const isApart = isObject(value) || (Array.isArray(value) && (isForm || value.some(isCollection)));
     if (isApart && depth < DEEPEST)
-      return toFields(value, place, { depth: depth + 1, isForm, wrap: (inner) => `${name}%5B${inner}%5D` });
+      return toFields(value, place, { depth: depth + 1, isForm, pattern, wrap: (inner) => `${name}%5B${inner}%5D` });
     const items = [value ?? []].flat();
     if (items.some((item) => typeof item === "object")) throw toBadValue(place, fields, "it is nested too deeply");
     return items.map((item) => `${name}=${toEncoded(item, place, inQuery)}`);
