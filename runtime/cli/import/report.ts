@@ -47,7 +47,7 @@ export function toOfferTable(
 
 /** The result of an import: what was written, what was omitted and why, and what to run next. */
 export function toImportReport(applied: AppliedImport, isDryRun: boolean): string {
-  const { services, refused, plans, site, gone, total, faults, imported } = applied;
+  const { services, refused, plans, site, leftovers, total, faults, imported } = applied;
   const all = [...site, ...plans];
   const isFirst = ({ file }: FilePlan, at: number, list: readonly FilePlan[]): boolean =>
     list.findIndex((other) => other.file === file) === at;
@@ -71,10 +71,15 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
       "",
     ),
     ...all.flatMap(toDiff),
-    ...gone.map(
+    ...leftovers.gone.map(
       (file) =>
         `  ${file} is no longer in the source; delete it: its calls will fail, uncharged or, where they are paid first, refunded`,
     ),
+    ...leftovers.renamed.map(
+      ({ file, now }) =>
+        `  ${file} is ${now} in the source now; both send the same request: delete the one that is not wanted`,
+    ),
+    ...leftovers.schemas.map((file) => `  ${file} is used by nothing else any more; delete it, too`),
     ...toRefusals(refused),
     ...toNoteLines([
       ...(derived > 0 && !isSame

@@ -1,7 +1,17 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { faultsOf, fixture, importAll, importDocument, manifestOf, openShop, refusal, writeDocument } from "./shop.ts";
+import {
+  faultsOf,
+  fixture,
+  importAll,
+  importDocument,
+  importFixture,
+  manifestOf,
+  openShop,
+  refusal,
+  writeDocument,
+} from "./shop.ts";
 
 describe("an import of many operations", () => {
   it("suggests a command that keeps what was typed, quoted for a shell", async () => {
@@ -110,5 +120,54 @@ describe("an import of many operations", () => {
     expect(report)
       .to.include("  - find: its method QUERY cannot be sent")
       .and.to.include("  - copy: its method COPY cannot be sent");
+  });
+});
+
+describe("what earlier imports have left", () => {
+  it("is named: services that the document no longer has", async () => {
+    const { dir } = await importFixture("rates.yaml");
+    const document = (await readFile(fixture("rates.yaml"), "utf8"))
+      .replace("listCurrencies", "allCurrencies")
+      .replace("/currencies:", "/all-currencies:");
+    await writeFile(join(dir, "rates.yaml"), document);
+    const { report } = await importAll(dir, join(dir, "rates.yaml"));
+    expect(report).to.match(
+      /manifests\/rates_list_currencies\.yaml is no longer in the source; .*paid first, refunded$/m,
+    );
+  });
+
+  it("is named: services that the document only calls otherwise, which work", async () => {
+    const { dir } = await importFixture("rates.yaml");
+    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("listCurrencies", "allCurrencies");
+    await writeFile(join(dir, "rates.yaml"), document);
+    const { report } = await importAll(dir, join(dir, "rates.yaml"));
+    expect(report).to.not.include("no longer in the source");
+    expect(report.match(/^.*rates_list_currencies.*$/gm)).to.deep.equal([
+      "  manifests/rates_list_currencies.yaml is manifests/rates_all_currencies.yaml in the source now; both send the same request: delete the one that is not wanted",
+    ]);
+  });
+
+  it("is named: schemas that are used no more, and no others", async () => {
+    const toAnswer = (name: string) => ({
+      responses: { 200: { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } } },
+    });
+    const toObject = (properties: object) => ({ type: "object", properties });
+    const schemas = {
+      Book: toObject({ author: { $ref: "#/components/schemas/Author" }, form: { $ref: "#/components/schemas/Form" } }),
+      Author: toObject({ name: { type: "string" } }),
+      Form: toObject({ pages: { type: "integer" } }),
+      Shelf: toObject({ form: { $ref: "#/components/schemas/Form" } }),
+    };
+    const more = { components: { schemas } };
+    const { dir } = await importDocument({ look: toAnswer("Book"), list: toAnswer("Shelf") }, more);
+    const { report } = await importAll(dir, await writeDocument(dir, { list: toAnswer("Shelf") }, more));
+    expect(report.match(/^.*is used by nothing else.*$/gm)).to.deep.equal([
+      "  schemas/ShelfAuthor.json is used by nothing else any more; delete it, too",
+      "  schemas/ShelfBook.json is used by nothing else any more; delete it, too",
+    ]);
+    for (const file of ["manifests/shelf_look.yaml", "schemas/ShelfAuthor.json", "schemas/ShelfBook.json"])
+      await rm(join(dir, file));
+    expect(await faultsOf(dir)).to.deep.equal([]);
+    expect((await importAll(dir, join(dir, "api.json"))).report).to.not.include("delete");
   });
 });

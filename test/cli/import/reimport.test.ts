@@ -100,16 +100,6 @@ describe("a second import", () => {
       await importAll(dir, document, { ...choose("other"), upstream: "second" });
       expect(await faultsOf(dir)).to.deep.equal([]);
     });
-
-  it("names the services that the document no longer has", async () => {
-    const { dir } = await importFixture("rates.yaml");
-    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("listCurrencies", "allCurrencies");
-    await writeFile(join(dir, "rates.yaml"), document);
-    const { report } = await importAll(dir, join(dir, "rates.yaml"));
-    expect(report).to.match(
-      /manifests\/rates_list_currencies\.yaml is no longer in the source; .*paid first, refunded$/m,
-    );
-  });
 });
 
 describe("an import that cannot be done", () => {

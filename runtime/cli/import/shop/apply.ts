@@ -10,6 +10,7 @@ import {
   toReason,
   type UpstreamEntry,
 } from "../imported.ts";
+import { findLeftovers, goneFrom, type Leftovers } from "./leftovers.ts";
 import type { PartChange } from "./merge.ts";
 import { type ImportNotes, readNotes, toNotesFile } from "./notes.ts";
 import {
@@ -45,8 +46,7 @@ export interface AppliedImport {
   /** One plan for each upstream. */
   readonly site: readonly FilePlan[];
   readonly upstreams: readonly UpstreamEntry[];
-  /** Files from an earlier import that the source no longer offers. */
-  readonly gone: readonly string[];
+  readonly leftovers: Leftovers;
   /** How many services the shop has afterwards. */
   readonly total: number;
   /** Faults that the shop had before the import. */
@@ -83,14 +83,8 @@ export async function applyImport(imported: Imported, options: ApplyOptions): Pr
         );
     });
   }
-  return { ...sound, imported, gone: goneFrom(imported, terms) };
-}
-
-/** The manifests of earlier imports that the source no longer offers. */
-function goneFrom({ offered }: Imported, { files, notes }: PlanTerms): readonly string[] {
-  const there = new Set(offered.map(toManifestFile));
-  const isManifest = (file: string): boolean => file.startsWith("manifests/") && file.endsWith(".yaml");
-  return Object.keys(notes?.files ?? {}).filter((file) => isManifest(file) && files.has(file) && !there.has(file));
+  const leftovers = findLeftovers(imported, terms, { after: overlay(files, plans, site), services });
+  return { ...sound, imported, leftovers };
 }
 
 interface Steps {
@@ -117,7 +111,7 @@ function toSteps(
   return [...(fresh.length > 0 ? [toFile(before)] : []), ...ordered, toFile(after)];
 }
 
-type Sound = Omit<AppliedImport, "imported" | "gone">;
+type Sound = Omit<AppliedImport, "imported" | "leftovers">;
 
 /** Plans the files. Omits services until the check finds no fault in the rest. */
 async function planSound(imported: Imported, terms: PlanTerms, say?: Say): Promise<Sound> {

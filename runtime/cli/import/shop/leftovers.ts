@@ -1,0 +1,56 @@
+import { parse } from "yaml";
+import { isObject } from "../../../core/json.ts";
+import type { Imported, ImportedService } from "../imported.ts";
+import { type PlanTerms, toManifestFile } from "./plan.ts";
+import type { ShopFiles } from "./shop-files.ts";
+
+/** What earlier imports have written, and the source no longer offers. */
+export interface Leftovers {
+  /** Manifests whose calls fail from now on. */
+  readonly gone: readonly string[];
+  /** Manifests that send what one of another name sends now. */
+  readonly renamed: readonly { readonly file: string; readonly now: string }[];
+  /** Schemas that are used by nothing but these. */
+  readonly schemas: readonly string[];
+}
+
+/** The manifests of earlier imports that the source no longer offers by their name. */
+export function goneFrom({ offered }: Pick<Imported, "offered">, { files, notes }: PlanTerms): readonly string[] {
+  const there = new Set(offered.map(toManifestFile));
+  const isManifest = (file: string): boolean => file.startsWith("manifests/") && file.endsWith(".yaml");
+  return Object.keys(notes?.files ?? {}).filter((file) => isManifest(file) && files.has(file) && !there.has(file));
+}
+
+/** @param after the shop's files after the import */
+export function findLeftovers(
+  imported: Pick<Imported, "offered">,
+  terms: PlanTerms,
+  { after, services }: { readonly after: ShopFiles; readonly services: readonly ImportedService[] },
+): Leftovers {
+  const byRequest = new Map(services.map(({ manifest }) => [requestOf(manifest), toManifestFile(manifest.id)]));
+  const left = goneFrom(imported, terms).map((file) => {
+    const request = requestOf(parse(terms.files.get(file) ?? "", { version: "1.2" }));
+    return { file, now: request === undefined ? undefined : byRequest.get(request) };
+  });
+  const gone = left.flatMap(({ file, now }) => (now === undefined ? file : []));
+  const renamed = left.flatMap(({ file, now }) => (now === undefined ? [] : { file, now }));
+  return { gone, renamed, schemas: unusedSchemas(terms, after, gone) };
+}
+
+/** The request of a service to an API: no two operations of a document have the same. */
+function requestOf(manifest: unknown): string | undefined {
+  const { upstream, request } = isObject(manifest) && isObject(manifest.proxy) ? manifest.proxy : {};
+  return request === undefined ? undefined : `${upstream} ${request}`;
+}
+
+/** The schemas of earlier imports that no file names which stays, not even by a word in a text. */
+function unusedSchemas({ notes }: PlanTerms, after: ShopFiles, gone: readonly string[]): readonly string[] {
+  const noted = new Set(
+    Object.keys(notes?.files ?? {}).filter((file) => file.startsWith("schemas/") && after.has(file)),
+  );
+  const open = [...after.keys()].filter((file) => !noted.has(file) && !gone.includes(file));
+  for (let file = open.pop(); file !== undefined; file = open.pop())
+    for (const word of new Set(after.get(file)?.match(/[A-Z][A-Za-z0-9]*/g)))
+      if (noted.delete(`schemas/${word}.json`)) open.push(`schemas/${word}.json`);
+  return [...noted];
+}
