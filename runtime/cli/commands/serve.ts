@@ -34,8 +34,9 @@ export function addServerCommands(program: Command): void {
     .addOption(shopOption())
     .addHelpText("after", SANDBOX_HELP)
     .action(async ({ dir, online = false, live = "", watch = true }: SandboxFlags) => {
-      const ids = live.split(",").filter((id) => id !== "");
-      await (await import("../sandbox/sandbox.ts")).runSandbox({ dir: toShop(dir), online, live: ids, watch });
+      const command = { dir: toShop(dir), online, live: live.split(",").filter((id) => id !== ""), watch };
+      const early = heedEarlySignals({ keepsHangUp: false });
+      await (await import("../sandbox/sandbox.ts")).runSandbox(command, early);
     });
   program
     .command("serve")
@@ -59,7 +60,7 @@ export function addServerCommands(program: Command): void {
       const { renamed = false, strict = false, asSold = false } = flags;
       if (workers !== undefined && !check && cluster.isPrimary)
         return (await import("../process/workers.ts")).runWorkers(workers);
-      const early = check || cluster.isWorker ? undefined : heedEarlySignals();
+      const early = check || cluster.isWorker ? undefined : heedEarlySignals({ keepsHangUp: true });
       const serve = async (): Promise<void> =>
         (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold }, early);
       if (!check) return startSmall(serve);

@@ -4,16 +4,22 @@ export interface EarlySignals {
   end(): boolean;
 }
 
+interface EarlyTerms {
+  /** Whether a SIGHUP, which would end the process, waits for the server. Otherwise it ends the process, too. */
+  readonly keepsHangUp: boolean;
+}
+
 /**
  * Ends the process on SIGINT and SIGTERM, since nothing is sold yet: the first process of a container gets only the signals
- * that it listens to. A SIGHUP, which would end the process, waits for the server.
+ * that it listens to.
  */
-export function heedEarlySignals(): EarlySignals {
+export function heedEarlySignals({ keepsHangUp }: EarlyTerms): EarlySignals {
   let isHungUp = false;
-  const hangUp = (): void => {
+  const stop = (): never => process.exit(0);
+  const note = (): void => {
     isHungUp = true;
   };
-  const stop = (): never => process.exit(0);
+  const hangUp = keepsHangUp ? note : stop;
   process.on("SIGHUP", hangUp).on("SIGINT", stop).on("SIGTERM", stop);
   return {
     end() {

@@ -11,6 +11,7 @@ import { type Config, loadConfig, readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { tryReadFolder } from "../history/folder.ts";
 import { findProcesses } from "../operate/ask.ts";
+import type { EarlySignals } from "../process/early-signals.ts";
 import { closeOnSignal, outliveRejections } from "../process/signals.ts";
 import { watchFolder } from "../serve/change/watch.ts";
 import { type Running, run } from "../serve/run.ts";
@@ -35,10 +36,11 @@ export interface SandboxCommand {
 /**
  * Sells the services of a directory for play money, on embedded chains. Keys and addresses of the environment are not
  * used.
+ * @param early the signals so far
  * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed,
  * or another one runs on its data directory.
  */
-export async function runSandbox({ dir, online, live, watch }: SandboxCommand): Promise<void> {
+export async function runSandbox({ dir, online, live, watch }: SandboxCommand, early: EarlySignals): Promise<void> {
   const own = loadConfig();
   const folder = tryReadFolder(dir);
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../../sandbox/open-sandbox.ts")]);
@@ -74,6 +76,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
         await sandbox.stop();
       },
     });
+    early.end();
     const { services } = running.swap.current().composition;
     console.log(toBanner({ url: running.url, services }, description, set.site));
     console.log(`listening on ${running.url}`);

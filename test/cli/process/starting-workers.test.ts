@@ -30,7 +30,7 @@ const NO_MEMORY = `import { ChildProcess } from "node:child_process";
 ChildProcess.prototype.spawn = () => { throw new Error("spawn ENOMEM"); };`;
 
 /** A server whose plugin is being set up: it goes on once the file `go` is there. */
-async function startSlowly(...options: readonly string[]) {
+async function startSlowly(command: "serve" | "sandbox", ...options: readonly string[]) {
   const data = createFolder();
   const [begun, go] = [join(data, "begun"), join(data, "go")];
   const { env } = await sharedSandbox();
@@ -38,7 +38,7 @@ async function startSlowly(...options: readonly string[]) {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const place = { PORT: `${port}`, PUBLIC_BASE_URL: url, PAYPHONE_DATA_DIR: data };
-  const seller = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir, ...options], {
+  const seller = spawn(process.execPath, [LAUNCHER, command, "--dir", dir, ...options], {
     stdio: ["ignore", "pipe", "ignore"],
     env: { ...INHERITED, ...env, ...place },
   });
@@ -57,7 +57,7 @@ describe("serve, while it starts", () => {
     const how = ["serve", ...options].join(" ");
 
     it(`ends when it is told to, as ${how}`, async () => {
-      const { seller, end } = await startSlowly(...options);
+      const { seller, end } = await startSlowly("serve", ...options);
       seller.kill("SIGTERM");
       const ended = await end();
       seller.kill("SIGKILL"); // Its worker ends with it.
@@ -65,7 +65,7 @@ describe("serve, while it starts", () => {
     });
 
     it(`keeps a SIGHUP until it sells, as ${how}`, async () => {
-      const { seller, log, letGo, end } = await startSlowly(...options);
+      const { seller, log, letGo, end } = await startSlowly("serve", ...options);
       seller.kill("SIGHUP");
       letGo();
       await eventually(() => log().includes("set.unchanged") || seller.exitCode !== null || seller.signalCode !== null);
@@ -83,4 +83,15 @@ describe("serve, while it starts", () => {
     const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8", timeout: 30_000 });
     expect([status, stderr]).to.deep.equal([1, "payphone: a worker cannot be started: spawn ENOMEM\n"]);
   });
+});
+
+describe("a sandbox, while it starts", () => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    it(`ends in order on ${signal}, also as the first process of a container`, async () => {
+      const { seller, end } = await startSlowly("sandbox");
+      seller.kill(signal);
+      const ended = await end();
+      seller.kill("SIGKILL");
+      expect(ended).to.deep.equal([0, null]); // It has listened. Without that, the signal would be named here.
+    });
 });
