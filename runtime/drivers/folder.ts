@@ -11,7 +11,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 
 /**
  * Makes a folder, and those above it, unless they exist. Node's recursive `mkdir` never ends where the system refuses
@@ -65,3 +65,17 @@ export function keepOwner(path: string): void {
  * the process has on it, and without a store's locks another program may remove its log. @throws as `accessSync` does.
  */
 export const checkWritable = (file: string): void => accessSync(file, constants.R_OK | constants.W_OK);
+
+/**
+ * Refuses a database that is missing or empty while its log is there: SQLite would delete the log, and with it what was
+ * written last. The log is looked at first, since another process may be making both. @throws Error
+ */
+export function refuseLoneLog(file: string): void {
+  const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const log = `${file}-wal`;
+  if (sizeOf(log) === 0 || sizeOf(file) > 0) return;
+  const [lost, left] = [basename(file), basename(log)];
+  throw new Error(
+    `${lost} is missing or empty, but its log ${left} is there, with what was written last: put ${lost} back beside it. To begin anew, or to restore a backup, move both away first`,
+  );
+}

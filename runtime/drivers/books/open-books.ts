@@ -5,6 +5,7 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Problem } from "../../api/problem.ts";
 import type { Books } from "../../core/books/books.ts";
+import { refuseLoneLog } from "../folder.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { prepareTables } from "./migration.ts";
 import { openProjection, type ProjectionOptions } from "./projection.ts";
@@ -37,6 +38,11 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   }
   const { file } = options;
   if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
+  try {
+    refuseLoneLog(file);
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
   const isWritable = canWrite(file);
   const db = new DatabaseSync(isWritable ? file : TEMPORARY, { timeout: BUSY_MS });
   try {

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { copySqlite } from "../../../runtime/drivers/store/sqlite/backup.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite/sqlite.ts";
 import { createFolder } from "../../support/folder.ts";
 import { thrown } from "../../support/thrown.ts";
@@ -37,6 +38,44 @@ describe("a store in a file stays locked against a program that would remove its
       expect(stderr).to.include("database is locked");
       await store.ping();
       await another?.close();
+    });
+});
+
+describe("a store in a file that was lost while its log was left", () => {
+  /** The files of a process that was killed. */
+  async function leave(): Promise<{ readonly file: string; readonly whole: string }> {
+    const [file, whole] = [join(createFolder(), "payphone.sqlite"), join(createFolder(), "payphone.sqlite")];
+    const store = await openSqliteStore({ file });
+    await store.set("a", 1);
+    for (const end of ["", "-wal"]) copyFileSync(file + end, whole + end);
+    await store.close();
+    copyFileSync(`${whole}-wal`, `${file}-wal`);
+    return { file, whole };
+  }
+
+  for (const [what, lose] of [
+    ["missing", rmSync],
+    ["empty", truncateSync],
+  ] as const)
+    it(`is not begun anew where it is ${what}: the log is kept, and the store whole once the file is back`, async () => {
+      const { file, whole } = await leave();
+      lose(file);
+      const said = /payphone\.sqlite is missing or empty, but its log payphone\.sqlite-wal is there, .*: put payphone/;
+      const copy = async () => copySqlite(file, `${whole}.copy`, undefined);
+      for (const open of [
+        () => openSqliteStore({ file }),
+        copy,
+        ...(what === "empty" ? [() => openBooks({ file })] : []),
+      ])
+        expect(await thrown(open()))
+          .to.have.property("message")
+          .that.matches(said);
+      expect(existsSync(file)).to.equal(what === "empty");
+      expect(readFileSync(`${file}-wal`)).to.deep.equal(readFileSync(`${whole}-wal`));
+      copyFileSync(whole, file);
+      const store = await openSqliteStore({ file });
+      expect(await store.get("a")).to.equal(1);
+      await store.close();
     });
 });
 

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { refuseLoneLog } from "../../folder.ts";
 
 export interface BackupContents {
   readonly entries: number;
@@ -16,6 +17,7 @@ const BUSY_MS = 10_000;
  * @throws Error when a file cannot be read or written, or the copy is damaged.
  */
 export function copySqlite(file: string, copy: string, beside: string | undefined): BackupContents {
+  refuseLoneLog(file);
   withDatabase(file, (db) => db.prepare("VACUUM INTO ?").run(copy));
   return withDatabase(copy, (db) => {
     db.exec("CREATE TABLE beside (text TEXT NOT NULL) STRICT");

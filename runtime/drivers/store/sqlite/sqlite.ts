@@ -7,7 +7,7 @@ import { silentLog } from "../../../core/silent-log.ts";
 import type { Durability } from "../../../core/store.ts";
 import { prepareTables } from "../../books/migration.ts";
 import { createBookTables } from "../../books/tables.ts";
-import { checkWritable, makeFile, makeFolder } from "../../folder.ts";
+import { checkWritable, makeFile, makeFolder, refuseLoneLog } from "../../folder.ts";
 import { isBusy, isDiskError } from "../../sqlite-errors.ts";
 import { createBookSweep } from "../book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "../keyv.ts";
@@ -213,6 +213,7 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
     let db: DatabaseSync | undefined;
     try {
       makeFolder(dirname(file), 0o700);
+      refuseLoneLog(file);
       makeFile(file);
       checkWritable(file);
       db = new DatabaseSync(file, { timeout: BUSY_MS });
