@@ -41,7 +41,7 @@ export async function runInit({ dir, owner, url, testnet = false }: InitCommand)
   ]);
   const [seller = "", contact = ""] = answers.map((answer) => answer.trim());
   refuseOwner(seller);
-  const complaint = GRAMMARS.url?.explain(contact);
+  const complaint = GRAMMARS["public-url"]?.explain(contact);
   if (complaint !== undefined) throw new Problem("bad-request", `The address "${contact}": ${complaint}`);
   const blanks = { name, title: toTitle(name), owner: JSON.stringify(seller), contact: JSON.stringify(contact) };
   await writeAll(shop, fillTemplate({ ...blanks, payphone: JSON.stringify(toSource(shop)) }, testnet));

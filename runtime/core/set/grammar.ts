@@ -54,6 +54,7 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
     code: "bad-request",
     explain: explainRequest,
   },
+  "public-url": { code: "bad-url", explain: (text) => explainUrl(text) ?? explainCredentials(text) },
   route: { code: "bad-route", explain: explainRoute },
   "schema-name": {
     code: "bad-schema-name",
@@ -103,12 +104,19 @@ function explainUrl(text: string): string | undefined {
   return /^https?:$/.test(protocol) ? undefined : 'write a whole URL, such as "https://example.com"';
 }
 
+/** What everybody can read must hold no password. */
+function explainCredentials(url: string): string | undefined {
+  const { username, password } = new URL(url);
+  return username + password === "" ? undefined : "is published: leave out the user name and password before the @";
+}
+
 const URI = /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+$/i;
 
 function explainExplorer(text: string, name: "tx" | "address"): string | undefined {
   const parts = text.split(`{${name}}`);
   // Answers contain these URLs, and their schemas require URIs (RFC 3986).
-  if (parts.length === 2 && !explainUrl(parts.join(name)) && URI.test(parts.join(name))) return undefined;
+  const url = parts.join(name);
+  if (parts.length === 2 && !explainUrl(url) && URI.test(url)) return explainCredentials(url);
   return `write a URL with {${name}} in it once, such as "https://basescan.org/${name}/{${name}}"`;
 }
 
