@@ -23,7 +23,7 @@ import { addVerifyCommand } from "./commands/verify.ts";
 import { addWebhookCommands } from "./commands/webhooks.ts";
 import { addExamples } from "./completion/examples.ts";
 import { enterShop } from "./config/config.ts";
-import { findShop } from "./config/shop.ts";
+import { findShop, refuseNoFolder } from "./config/shop.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
 const EXIT_CODES = `
@@ -55,6 +55,7 @@ export function createProgram(): Command {
     .option("--env-file <file>", "variables that the environment lacks (default: .env in the shop's folder)")
     .hook("preAction", (_, command) => {
       const { dir, envFile } = command.optsWithGlobals<{ dir?: string; envFile?: string }>();
+      if (dir !== undefined) refuseNoFolder(dir);
       const shop = dir === undefined || dir === ROOT ? findShop() : resolve(dir);
       enterShop(shop, envFile);
     })

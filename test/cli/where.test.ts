@@ -30,6 +30,21 @@ describe("a command", () => {
     }
   });
 
+  it("takes neither an empty text nor a file for the folder of a shop", async () => {
+    const shop = await makeDirectory(TOSS);
+    const site = join(shop, "manifests/_site.yaml");
+    const right = "write the path of the folder that has manifests/";
+    for (const name of ["check", "sales", "status", "serve"])
+      for (const [dir, what] of [
+        ["", "--dir is empty"],
+        [site, `--dir ${site} is no folder`],
+      ] as const)
+        expect(await type(shop, [name, "--dir", dir])).to.deep.equal({
+          code: 2,
+          said: `payphone: ${what}: ${right}\n`,
+        });
+  });
+
   it("reads the variables of the shop's .env, of which the environment's own win unless they are empty", async () => {
     const shop = await makeDirectory(TOSS);
     await writeFile(join(shop, ".env"), "PORT=one\nLOG_LEVEL=loud\n");
@@ -140,7 +155,7 @@ describe("a command", () => {
       const { code, said } = await type(shop, [name], { PAYPHONE_DATA_DIR: join(shop, "state") });
       expect(code, said).to.equal(1);
       expect(said)
-        .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\)/)
+        .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\): is PAYPHONE_DATA_DIR right, /)
         .and.not.to.include("    at ");
     }
   });

@@ -121,7 +121,8 @@ const isOld = (path: string): boolean =>
 const readText = (path: string, absent = ""): Promise<string> =>
   readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return absent;
-    throw new Problem("unavailable", `${path} cannot be read (${error.code})`, { cause: error });
+    const why = `(${error.code}): is PAYPHONE_DATA_DIR right, and is this the server's user?`;
+    throw new Problem("unavailable", `${path} cannot be read ${why}`, { cause: error });
   });
 
 /** A line that a crash has cut off is skipped, and so is one that something else has written. */
