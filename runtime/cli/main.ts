@@ -34,7 +34,7 @@ Exit codes:
   ${EXIT.unpaid}  call: would not pay (limits, wallet, rails); nothing was paid
   ${EXIT.unknown}  call: a payment was sent, and its result is not known yet, see --resume; or a job outlasts --wait
   ${EXIT.input}  call: the input does not fit the service's schema; nothing was paid
-  ${EXIT.unchecked}  verify: nothing is wrong, but some signatures cannot be checked, by this version or now
+  ${EXIT.unchecked}  verify: nothing is wrong, but some signatures cannot be checked, by this version or now, or an offer has none
 `;
 
 /** Runs one command, and loads its code only then. Sets the exit code and never throws. */

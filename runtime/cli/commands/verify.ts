@@ -3,7 +3,8 @@ import { EXIT } from "../exit-code.ts";
 import { openTerminal } from "../terminal.ts";
 
 const HELP = `
-Exit code ${EXIT.failed}: something is not valid. ${EXIT.unchecked}: nothing is wrong, but some signatures cannot be checked, by this version or now.
+Exit code ${EXIT.failed}: something is not valid. ${EXIT.unchecked}: nothing is wrong, but some signatures cannot be checked, by this version or now,
+or an offer beside signed ones is not signed.
 `;
 
 /** `verify`: checks signed offers and receipts. */

@@ -12,7 +12,8 @@ import { findProofs } from "./proofs.ts";
  * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature against
  * the key that the signer's host publishes (did:web), that this host is the seller, and that the file shows what was
  * signed. Prints one line for each, and for each offer beside them that is not signed. The extension allows other algorithms,
- * identities and formats as well, which it says that it cannot check. Returns the exit code. @throws Problem `bad-request` when the file holds none.
+ * identities and formats as well, which it says that it cannot check. Returns the exit code.
+ * @throws Problem `bad-request` when the file holds none.
  */
 export async function runVerify({ file, json }: { file: string; json: boolean }, terminal: Terminal): Promise<number> {
   const proofs = findProofs(await read(file));
