@@ -49,7 +49,7 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
       const { args, payment, signIn, exchange, requestId, signal, bytes, json, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const, json: () => json });
       try {
-        checkMessageBytes(service, bytes);
+        checkMessageBytes(service, bytes, payment === undefined && service.manifest.price !== undefined);
         const outcome = await invoke(service, {
           id: requestId,
           input,

@@ -56,6 +56,21 @@ describe("a paid tool", () => {
       ]);
     });
 
+    it("is too large before anybody is asked to pay, and not only once the payment is in the message", async () => {
+      const { bodyBytes } = stall.parts.services[0]!;
+      const call = (bytes: number, meta: object = {}) =>
+        stall.call("roll", { ...INPUT, junk: "x".repeat(bytes) }, { meta });
+      for (const more of [-1024, 4096, 7168, 12_288, 15_872, 16_384]) {
+        const asked = await call(bodyBytes + more);
+        if (more > 8192) expect(problemOf(asked).code, String(more)).to.equal("payload-too-large");
+        else {
+          expect(asked.body.result.structuredContent, String(more)).to.have.property("accepts");
+          const paid = await call(bodyBytes + more, { "x402/payment": await stall.pay("roll") });
+          expect(paid.body.result.isError ?? false, JSON.stringify(paid.body).slice(0, 300)).to.equal(false);
+        }
+      }
+    });
+
     it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
       const payment = await stall.pay("roll");
       const options = { meta: { "x402/payment": payment } };
