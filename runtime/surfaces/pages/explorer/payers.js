@@ -39,6 +39,9 @@ const PLAY_MONEY = {
 /** How long to wait for wallets to announce themselves (EIP-6963). They do so at once. */
 const ANNOUNCE_MS = 50;
 
+/** What a wallet is called that announces no name. */
+const UNNAMED = "browser wallet";
+
 /** @typedef {{ info: { uuid: string, name: string }, provider: Provider }} Announcement */
 
 /**
@@ -50,14 +53,14 @@ async function findWallets(status) {
   const found = new Map();
   const announce = (/** @type {Event} */ event) => {
     const { info, provider } = /** @type {CustomEvent<Partial<Announcement> | null>} */ (event).detail ?? {};
-    if (info && provider) found.set(info.uuid, { name: info.name, provider: withEnd(provider, status) });
+    if (info && provider) found.set(info.uuid, { name: info.name || UNNAMED, provider: withEnd(provider, status) });
   };
   addEventListener("eip6963:announceProvider", announce);
   dispatchEvent(new Event("eip6963:requestProvider"));
   await new Promise((done) => setTimeout(done, ANNOUNCE_MS));
   removeEventListener("eip6963:announceProvider", announce);
   const { ethereum } = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window));
-  if (found.size === 0 && ethereum) found.set("", { name: "browser wallet", provider: withEnd(ethereum, status) });
+  if (found.size === 0 && ethereum) found.set("", { name: UNNAMED, provider: withEnd(ethereum, status) });
   return [...found.values()].map(({ name, provider }) => ({
     name,
     canPay: ({ network, scheme }) => network.startsWith("eip155:") && scheme === "exact",

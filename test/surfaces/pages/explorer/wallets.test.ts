@@ -46,6 +46,18 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
     await page.getByText("Signing in with Twice …").waitFor();
   });
 
+  it("calls a wallet that announces no name a browser wallet", async () => {
+    const page = await visit(`${counter.url}/docs/roll`, DESKTOP, async (made) => {
+      await made.addInitScript(`addEventListener("eip6963:requestProvider", () => {
+        const detail = { info: { uuid: "1" }, provider: { request: () => new Promise(() => {}) } };
+        dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+      });`);
+    });
+    await page.locator("#roll button[type=submit]").click();
+    await page.locator("#roll .pay").first().waitFor();
+    expect(await page.locator("#roll .pay").allInnerTexts()).to.deep.equal(["Pay with browser wallet"]);
+  });
+
   it("can be used on where a wallet never answers, and asks it no more when it answers after that", async () => {
     const page = await visit(`${counter.url}/docs/roll`, DESKTOP, announces);
     const stop = page.getByRole("button", { name: "Stop waiting for the wallet" });
