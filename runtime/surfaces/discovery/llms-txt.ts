@@ -12,7 +12,7 @@ export function toLlmsTxt({ services, site, baseUrl, links }: LinkedSet): string
     const asked = needsSignIn ? "free for a wallet that signs in" : "free";
     const price = manifest.price === undefined ? asked : `${manifest.price} USD${given}`;
     const kept = isKept(manifest) ? ` ${KEPT}` : "";
-    return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}${kept}`;
+    return `- [${toLinkText(manifest.title)}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}${kept}`;
   };
   const [paid, free] = [true, false].map((wanted) =>
     services.filter(({ manifest }) => (manifest.price !== undefined) === wanted).map(line),
@@ -31,6 +31,9 @@ export function toLlmsTxt({ services, site, baseUrl, links }: LinkedSet): string
     .join("\n\n")
     .concat("\n");
 }
+
+/** A text within the brackets of a link (CommonMark, "Backslash escapes"). */
+const toLinkText = (text: string): string => text.replaceAll(/[[\]\\]/g, "\\$&");
 
 const toSection = (title: string, lines: readonly string[] = []): string[] =>
   lines.length > 0 ? [`## ${title}`, lines.join("\n")] : [];

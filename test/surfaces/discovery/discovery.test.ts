@@ -102,6 +102,12 @@ describe("/llms.txt", () => {
     expect(text("/llms.txt")).to.include(`- [Table](${BASE_URL}/v1/tables/{name}): GET, free.`);
   });
 
+  it("keeps a title that looks like a link, or the end of one, a title", async () => {
+    const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "title: Coin toss", 'title: "Coin ](x) [toss]"'));
+    const { text } = await showSet(dir);
+    expect(text("/llms.txt")).to.include(`- [Coin \\](x) \\[toss\\]](${BASE_URL}/v1/toss)`);
+  });
+
   it("says with which answers a payment that may have been taken is sent again", async () => {
     const { text } = await showSet();
     const again = text("/llms.txt")
