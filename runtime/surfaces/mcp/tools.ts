@@ -2,6 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { toFile } from "../../core/proxy/media.ts";
 import type { Service } from "../../core/service.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
@@ -44,8 +45,11 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
     list: (version) => services.map((service) => toTool(service, { inline, payable, version })),
     async call(call) {
       const service = byName.get(call.name);
-      if (!service)
-        return protocolError(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
+      if (!service) {
+        const named = services.map(({ manifest }) => manifest.id);
+        const said = `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}${didYouMean(call.name, named)}`;
+        return protocolError(RPC_CODES.invalidParams, said);
+      }
       const { args, payment, signIn, exchange, requestId, signal, bytes, json, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const, json: () => json });
       try {

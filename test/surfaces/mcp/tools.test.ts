@@ -94,11 +94,16 @@ describe("the MCP tools", () => {
   it("have the names of their services", async () => {
     const unknown = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "free", arguments: {} } };
     const before = stall.executions;
-    for (const name of ["Free", "Roll", "", "__proto__", "constructor", "x".repeat(300)]) {
+    for (const name of ["Free", "Roll", "rol", "", "__proto__", "constructor", "x".repeat(300)]) {
       const { body, status } = await stall.post({ ...unknown, params: { name } });
       expect(status).to.equal(200);
       expect(body.error, name).to.include({ code: -32602 });
-      expect(body.error.message).to.match(/^Unknown tool: ".{0,80}"$/);
+      const meant = /^r.?o/i.test(name)
+        ? '; did you mean "roll"\\?'
+        : name === "Free"
+          ? '; did you mean "free"\\?'
+          : "";
+      expect(body.error.message).to.match(new RegExp(`^Unknown tool: ".{0,80}"${meant}$`));
     }
     expect(stall.executions).to.equal(before);
   });
