@@ -94,10 +94,10 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
 }
 
 /** The notice for an interruption while a job is followed: the payment stays made. */
-function toInterruption({ payment, result }: Report): string {
+function toInterruption({ request, payment, result }: Report): string {
   if (result === undefined) return "interrupted: nothing was paid";
   const how = payment ? "it is paid for, and goes on" : "it goes on";
-  return printable(`interrupted: ${how}; ${textField(result, "status_url")} shows how it stands`);
+  return printable(`interrupted: ${how}; ${textField(result, "status_url") ?? request?.url} shows how it stands`);
 }
 
 async function buyOrResume(config: Config, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
@@ -213,8 +213,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
 /** Waits for the job when the result is an accepted job and the buyer wants to wait. */
 async function followJob(options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const { follow: isFollowed, followSeconds, json } = options;
-  const boughtAt = report.request?.url ?? "";
-  const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
+  const statusUrl = toStatusUrl(report.result, report, isFollowed);
   const elsewhere = statusUrl ? undefined : textField(report.result, "status_url");
   if (isFollowed && elsewhere) terminal.err(texts.toUnfollowedText(elsewhere));
   if (!statusUrl) return;
@@ -234,7 +233,7 @@ const isResult = ({ status }: SellerResponse): boolean => status < 300;
 function deliver(answer: SellerResponse, options: CallOptions, { out, err }: Terminal, report: Report): void {
   const json = toExactJson(answer);
   report.result = json ?? answer.text;
-  const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
+  const isFollowed = options.follow && toStatusUrl(json, report, true) !== undefined;
   if (!options.json) (isFollowed ? err : out)(texts.toShownResult(json, answer.text));
 }
 

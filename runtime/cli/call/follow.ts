@@ -25,11 +25,23 @@ export interface FollowOptions {
   readonly mostSeconds?: number | undefined;
 }
 
-/** The status URL of an accepted job; undefined unless the result is one and the URL has the seller's origin. */
-export function toStatusUrl(result: unknown, boughtAt: string): string | undefined {
+/** A call that has a result. */
+interface Called {
+  readonly request?: { readonly method: string; readonly url: string };
+  readonly payment?: unknown;
+}
+
+/**
+ * The status URL of an accepted job, if the URL has the seller's origin; undefined for other results. The free status of a job
+ * is followed at its own URL.
+ */
+export function toStatusUrl(result: unknown, { request, payment }: Called, isFollowed: boolean): string | undefined {
+  if (!request) return undefined;
   const url = URL.parse(textField(result, "status_url") ?? "");
-  const isAccepted = textField(result, "status") === "accepted" && url?.origin === new URL(boughtAt).origin;
-  return isAccepted ? url?.href : undefined;
+  const status = textField(result, "status") ?? "";
+  if (status === "accepted") return url?.origin === new URL(request.url).origin ? url.href : undefined;
+  const isStatus = textField(result, "job_id") !== undefined && [...GOES_ON, ...ENDS].includes(status);
+  return isFollowed && isStatus && request.method === "GET" && !payment ? request.url : undefined;
 }
 
 /**

@@ -29,6 +29,22 @@ describe("payphone call for a job", () => {
     expect([code, out.replaceAll(/\s/g, "")]).to.deep.equal([0, text]);
   });
 
+  it("follows it also from a call that asks for its status, which is free", async () => {
+    const ended = { job_id: "1", status: "DELIVERED", deliverable: 7 };
+    const going = poll({ job_id: "1", status: "IN_PROGRESS", step: "count" });
+    const call = { service: "/v1/jobs/1", url: seller.url, method: "GET", input: undefined };
+    seller.script.polls = [going, going, poll(ended)]; // The first one is read as a catalogue.
+    const { code, out, err } = await run({ ...call, follow: true });
+    expect([code, JSON.parse(out), polls()], err).to.deep.equal([0, ended, 2]);
+    expect(err).to.contain(`Following ${statusUrl}`);
+    seller.script.polls = [going];
+    const once = await run(call);
+    expect([once.code, JSON.parse(once.out).status, polls()]).to.deep.equal([0, "IN_PROGRESS", 3]);
+    seller.script.polls = [poll({ job_id: "1", status: "FAILED", error: "no source answered" })];
+    expect((await run({ ...call, follow: true })).code).to.equal(1);
+    expect(seller.paid()).to.deep.equal([]);
+  });
+
   it("tells each step once, and waits out what is no status", async () => {
     seller.script.polls = [
       poll({ status: "DISPATCHING", eta_seconds: 9 }),
