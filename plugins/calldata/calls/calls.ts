@@ -44,7 +44,7 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
   }
 
   async function decodeInner(inner: InnerCall, depth: number, budget: ReadBudget): Promise<DecodedCall> {
-    const { target, wei, data, command, isDelegate = false } = inner;
+    const { target, wei, data, command, isDelegate = false, isRefused = false } = inner;
     const bytes = Buffer.from(data.slice(2), "hex");
     const selector = selectorOf(inner);
     const { signatures, verified } = command
@@ -61,20 +61,20 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
       function_selector: selector,
       ...call,
       summary: summarize(call.function_signature, read.values, inner),
-      calls: await decodeCalls(read, target, depth + 1, budget),
+      calls: await decodeCalls({ ...read, isRefused }, target, depth + 1, budget),
     };
   }
 
   /** All inner calls share one budget, so that hostile offsets do not multiply from level to level. */
   async function decodeCalls(
-    { shown: call, values, data, isCut }: Interpreted,
+    { shown: call, values, data, isCut, isRefused = false }: Interpreted & Pick<InnerCall, "isRefused">,
     target: string | null,
     depth = 1,
     budget = toBudget(data),
   ): Promise<DecodedCall[]> {
     const listed = isCut ? null : await WRAPPERS[call.function_signature ?? ""]?.(values, target);
     if (listed === null) omitted++; // Nobody knows how many.
-    const inside = listed ?? [];
+    const inside = isRefused ? (listed ?? []).map((inner) => ({ ...inner, isRefused })) : (listed ?? []);
     const found: DecodedCall[] = [];
     const next = depth > MOST_DEPTH ? [] : inside.slice(0, MOST_CALLS - shown);
     // All at once: a directory that is silent is waited for, and one after another that would outlast the request.

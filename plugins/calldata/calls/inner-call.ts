@@ -8,6 +8,8 @@ export interface InnerCall {
   readonly data: string;
   /** A DELEGATECALL: the target's code runs on the caller's own storage, so a token's function moves no token. */
   readonly isDelegate?: boolean;
+  /** Whether the outer call fails, so that it is never run. */
+  readonly isRefused?: boolean;
   /** The signatures of a router's command, which has no selector: one for each form of its input. */
   readonly command?: readonly string[];
 }

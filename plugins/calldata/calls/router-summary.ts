@@ -20,12 +20,17 @@ const toRecipient = (address: unknown): string =>
       ? "the router"
       : String(address);
 
-/** First and last token of a V3 path: addresses of 20 bytes with fees of 3 bytes between them. */
+/**
+ * First and last token of a V3 path: addresses of 20 bytes with fees of 3 bytes between them. None of any other: the router
+ * refuses one that is too short, and does not read what is too much.
+ */
 const endsOf = (path: unknown): Values => {
-  const digits = String(path).slice(2);
-  return [`0x${digits.slice(0, 40)}`, `0x${digits.slice(-40)}`];
+  const [, first, last] = /^0x(.{40})(?:.{46})*.{6}(.{40})$/.exec(String(path)) ?? [];
+  return first === undefined ? [] : [`0x${first}`, `0x${last}`];
 };
-const listEnds = (list: unknown): Values => [(list as Values)[0], (list as Values).at(-1)];
+/** V2's router refuses a path of one token. */
+const listEnds = (list: unknown): Values =>
+  (list as Values).length < 2 ? [] : [(list as Values)[0], (list as Values).at(-1)];
 
 const toSwap = (input: string | undefined, output: string | undefined, to: unknown): string | undefined =>
   sayAll([input, output]) && `swap ${input} for ${output} to ${toRecipient(to)}`;

@@ -42,12 +42,13 @@ const COMMAND_BITS = 0x7f;
 /** The bits that v1 and v2.0 read. */
 const OLDER_BITS = 0x3f;
 
-/** One inner call per command. @param commands one byte each. */
+/** One inner call per command; the router runs none unless each has its input. @param commands one byte each. */
 export function readCommands(commands: string, inputs: readonly string[]): InnerCall[] {
   const bytes = Buffer.from(commands.slice(2), "hex");
+  const isRefused = inputs.length !== bytes.length;
   return inputs.slice(0, bytes.length).map((data, at) => {
     const number = (bytes[at] as number) & COMMAND_BITS;
     const command = [...(COMMANDS[number] ?? []), ...((number > OLDER_BITS && COMMANDS[number & OLDER_BITS]) || [])];
-    return { target: null, wei: null, data, ...(!CALLS.has(number) && { command }) };
+    return { target: null, wei: null, data, isRefused, ...(!CALLS.has(number) && { command }) };
   });
 }

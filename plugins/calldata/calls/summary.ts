@@ -34,15 +34,15 @@ export const TOKEN_SUMMARIES: Readonly<Record<string, Summarize>> = {
 const FUNCTION_SUMMARIES = { ...TOKEN_SUMMARIES, ...PERMIT2_SUMMARIES };
 
 /**
- * The call in words with its amounts; null for other functions, unknown tokens and a DELEGATECALL. Only a command of the
- * router is told as one: any contract can name a function like it.
+ * The call in words with its amounts; null for other functions, unknown tokens, a DELEGATECALL and what is never run. Only
+ * a command of the router is told as one: any contract can name a function like it.
  */
 export function summarize(
   signature: string | null,
   values: Values,
-  { target, wei, isDelegate = false, command }: Pick<InnerCall, "target" | "wei" | "isDelegate" | "command">,
+  { target, wei, isDelegate = false, isRefused = false, command }: Omit<InnerCall, "data">,
 ): string | null {
-  if (signature === null || isDelegate) return null;
+  if (signature === null || isDelegate || isRefused) return null;
   const summaries: Readonly<Record<string, Summarize>> = command ? ROUTER_SUMMARIES : FUNCTION_SUMMARIES;
   return summaries[signature]?.(values, target, wei) ?? null;
 }

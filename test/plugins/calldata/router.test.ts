@@ -88,6 +88,34 @@ describe("the commands of the Universal Router", () => {
     ]);
   });
 
+  it("say nothing of swaps whose path the router refuses, or reads otherwise", async () => {
+    const v3 = "address, uint256, uint256, bytes, bool";
+    const v2 = "address, uint256, uint256, address[], bool";
+    const fee = toHex(500, { size: 3 });
+    const paths = [WETH, concatHex([WETH, fee]), "0x", concatHex([WETH, fee, USDC, WETH]), concatHex([WETH, USDC])];
+    const v3Swaps = paths.map((path) => encode(v3, TO, 10n ** 18n, 5n, path, true));
+    const v2Swaps = [[WETH], []].map((path) => encode(v2, TO, 10n ** 18n, 5n, path, true));
+    const calls = await run("0x00000000000109080808", ...v3Swaps, v3Swaps[3]!, ...v2Swaps, ...v2Swaps);
+    expect(summariesOf(calls)).to.deep.equal(Array(10).fill(null));
+    const path = concatHex([WETH, fee, TO, fee, USDC]);
+    const [two] = await run("0x00", encode(v3, TO, 10n ** 18n, 5n, path, true));
+    expect(two?.summary).to.equal(`swap 1 WETH for at least 0.000005 USDC to ${TO}`);
+  });
+
+  it("say nothing where not each has its input: the router then runs none of them", async () => {
+    const sweep = encode("address, address, uint256", USDC, TO, 1n);
+    for (const [commands, inputs] of [
+      ["0x0404", [sweep]],
+      ["0x04", [sweep, sweep]],
+    ] as const) {
+      const calls = await run(commands, ...inputs);
+      expect(calls[0]).to.include({ function_name: "SWEEP", summary: null });
+    }
+    const plan = encode("bytes, bytes[]", "0x04", [sweep]);
+    expect(summariesOf((await run("0x21", plan))[0]?.calls ?? [])[0]).to.match(/^send all/);
+    expect(summariesOf((await run("0x2104", plan))[0]?.calls ?? [])).to.deep.equal([null]);
+  });
+
   it("are those of version 2.1, too: least prices of hops, bridges, and calls of position managers", async () => {
     const path = concatHex([WETH, toHex(500, { size: 3 }), USDC]);
     const swap = encode("address, uint256, uint256, bytes, bool, uint256[]", TO, 10n ** 18n, 5n, path, true, [7n]);
