@@ -10,6 +10,7 @@ import { isConnectionBroken } from "./broken-connection.ts";
 import { decompressed } from "./decompress.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { followRedirects, type Hop, type RawAnswer, sendOnce } from "./redirects.ts";
+import { withResets } from "./resets.ts";
 import { repeat } from "./retry.ts";
 
 /** The capability `web`, with open connections, which must be closed. */
@@ -93,7 +94,7 @@ async function toAnswer(raw: RawAnswer, { url }: Hop, maxBytes: number): Promise
 
 async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {
   const { Agent, buildConnector } = await import("undici");
-  const connect = buildConnector({ timeout: CONNECT_MS, lookup: toGuardedLookup(lookup, isAllowed) });
+  const connect = withResets(buildConnector({ timeout: CONNECT_MS, lookup: toGuardedLookup(lookup, isAllowed) }));
   return new Agent({
     connect(target, callback) {
       const host = target.hostname.replace(/^\[|\]$/g, "");

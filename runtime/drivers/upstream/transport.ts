@@ -2,6 +2,7 @@ import type { Agent } from "undici";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
 import { decompressed } from "../http/decompress.ts";
 import { followRedirects, type Hop, type RawAnswer, sendOnce } from "../http/redirects.ts";
+import { withResets } from "../http/resets.ts";
 
 /** One HTTP request to an upstream. */
 export interface WireRequest {
@@ -83,12 +84,12 @@ export function createHttpTransport(): HttpTransport {
 
 /** @param keepAliveMs for how long an idle connection is kept, at most where the server names a time */
 async function openAgent(keepAliveMs: number): Promise<Agent> {
-  const { Agent } = await import("undici");
+  const { Agent, buildConnector } = await import("undici");
   return new Agent({
     connections: CONNECTIONS,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    connect: { timeout: CONNECT_MS },
+    connect: withResets(buildConnector({ timeout: CONNECT_MS })),
   });
 }
 

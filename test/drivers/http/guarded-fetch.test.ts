@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { WebAnswer, WebRequest } from "../../../runtime/api/capabilities.ts";
@@ -236,6 +237,11 @@ describe("a guarded fetch", () => {
         (request) => request.socket.destroy(),
         (request) => request.socket.end("I am no server\r\n\r\n"),
         (_request, response) => response.setHeader("content-encoding", "gzip").end("I am no gzip"),
+        async ({ socket }) => {
+          socket.write("HTTP/1.1 200 OK\r\n\r\nI am half");
+          for (let turn = 0; turn < 20; turn += 1) await setImmediate(); // Until the other end has read it.
+          socket.resetAndDestroy();
+        },
       ] satisfies RequestListener[])
         expect((await failure(get(listener))).message).to.match(/^one\.example:\d+ cannot be fetched \(\w+\)$/);
     });

@@ -1,4 +1,6 @@
+import type { Socket } from "node:net";
 import { pipeline, Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import {
   brotliCompressSync,
   constants,
@@ -104,6 +106,23 @@ describe("the way to upstreams", () => {
     const headers = { "content-encoding": "gzip" };
     bench.source.script({ headers, body: whole.subarray(0, -20) }, { headers, body: whole });
     expect((await get()).text).to.equal("text, ".repeat(1000));
+  });
+
+  it("takes no reset for the end of an answer whose length nothing says, and the end of the connection for it", async () => {
+    const upstream = bench.open({ retries: 0 });
+    for (const [end, isWhole] of [
+      [(socket: Socket) => socket.end(), true],
+      [(socket: Socket) => socket.resetAndDestroy(), false],
+    ] as const) {
+      bench.source.script(async ({ socket }) => {
+        socket?.write("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\none\ntwo\n");
+        for (let turn = 0; turn < 20; turn += 1) await setImmediate(); // Until the other end has read it.
+        end(socket as Socket);
+      });
+      const ask = upstream.get("/start", { signal: NEVER });
+      if (isWhole) expect((await ask).text).to.equal("one\ntwo\n");
+      else expect((await problemOf(ask)).code).to.equal("upstream-failed");
+    }
   });
 
   it("takes an empty body, whatever its encoding", async () => {
