@@ -16,7 +16,7 @@ again, and their buyers cannot fetch their results any more.
 
 Examples:
   payphone restore state.backup
-  PAYPHONE_DATA_DIR=/srv/shop payphone restore state.backup
+  PAYPHONE_DATA_DIR=/var/lib/payphone payphone restore state.backup
 `;
 
 /** `backup` and `restore`: the embedded state, in one file. */
