@@ -31,7 +31,8 @@ function shown(text: string): string {
 /** @param readFile reads the file that a `…_FILE` variable names; throws when it cannot be read. */
 export function createReader(env: Env, readFile: (path: string) => string): Reader {
   const faults: string[] = [];
-  const fault = (line: string): void => void faults.push(line);
+  /** A variable that several rails name is read for each of them. */
+  const fault = (line: string): void => void (faults.includes(line) || faults.push(line));
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
 
   function value<T>(name: string, shape: ValueFormat<T>): T | undefined {

@@ -228,6 +228,14 @@ describe("what a live server needs", () => {
     expect(lines.join()).to.match(/^HOOK_URL \(not shown\) must be a web address .*a quote that is not closed$/);
   });
 
+  it("is named once where several rails share a variable", () => {
+    const rails = site.rails.flatMap((rail) => (rail.id === "base" ? [rail, { ...rail, id: "base-2" }] : [rail]));
+    const set = { site: { ...site, rails }, manifests: [], capabilities: ALL };
+    expect(missingForServe(readConfig({ ...LIVE, BASE_RPC_URL: "" }), set)).to.deep.equal([
+      "BASE_RPC_URL is not set: the RPC URL of eip155:8453",
+    ]);
+  });
+
   it("is given for each rail", () => {
     expect(site.rails.map((rail) => railVariables(readConfig(LIVE), rail))).to.deep.equal([
       { payTo: EVM_ADDRESS, rpc: "https://base.example/v2/key" },
