@@ -158,7 +158,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   /** Takes all entries at once; one by one when that fails because one of them is damaged or of a later version. */
   function takeIntact(stream: string, found: readonly StreamEntry[], take: (texts: readonly string[]) => void): void {
     try {
-      take(found.flatMap(({ message }) => message.e ?? []));
+      take(found.map(({ message }) => message.e ?? "")); // What lacks the field is no JSON either.
     } catch (error) {
       if (!isOfData(error)) throw error;
       if (found.length > 1) for (const entry of found) takeIntact(stream, [entry], take);

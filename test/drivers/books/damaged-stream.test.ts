@@ -38,7 +38,9 @@ withRedis.describe("a book in Redis with entries that are damaged", () => {
     const enter = (key: string): Promise<void> => store.enter(toSale({ at: Date.now() }), { key, value: 1 });
     await enter("before");
     for (const e of ENTRIES) ids.push(await client.xAdd(stream, "*", { e }));
-    ids.push(await client.xAdd(tallyStreamOf("payphone"), "*", { e: '[{"minute":' }));
+    ids.push(await client.xAdd(stream, "*", { event: "{}" }));
+    for (const fields of [{ e: '[{"minute":' }, { event: "[]" }])
+      ids.push(await client.xAdd(tallyStreamOf("payphone"), "*", fields));
     await enter("after");
     await client.close();
 
