@@ -103,6 +103,8 @@ interface Answer {
   readonly text: string;
 }
 
+const UNCLEAR = `. It may still do what it was told: ask "payphone status", and restart it if it does not answer`;
+
 function exchange(
   socketPath: string,
   method: string,
@@ -113,7 +115,8 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const signal = AbortSignal.timeout(patienceMs);
   const fail = (error: Error): void => {
-    const why = signal.aborted ? `no answer within ${patienceMs / 1000} s` : error.message;
+    const unclear = method === "POST" ? UNCLEAR : "";
+    const why = signal.aborted ? `no answer within ${patienceMs / 1000} s${unclear}` : error.message;
     reject(new Problem("unavailable", `${socketPath}: ${why}`, { cause: error }));
   };
   const asked = request({ socketPath, method, path, signal }, (response) => {

@@ -53,21 +53,28 @@ async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms):
  * before the fault; when it names none, none had.
  */
 export const apply = ({ dataDir }: Pick<Config, "dataDir">, dir?: string): Promise<readonly Applied[]> =>
-  order(dataDir, () => ["/apply", dir === undefined ? {} : { dir: resolve(dir) }]);
+  order(dataDir, "run the command again", () => ["/apply", dir === undefined ? {} : { dir: resolve(dir) }]);
 
 /**
  * Makes every process on this machine sell an earlier set again. @param steps how many sets to go back. @throws as
  * `apply`.
  */
 export const rollBack = ({ dataDir }: Pick<Config, "dataDir">, steps: number): Promise<readonly Applied[]> =>
-  order(dataDir, (first) => ["/rollback", first ? { to: first.to } : { steps }]);
+  order(dataDir, RESTART, (first) => ["/rollback", first ? { to: first.to } : { steps }]);
+
+/** The command again would go back from the set that was reached. */
+const RESTART = "restart it, since this command given again would go further back";
 
 /** How often processes are listed again, to tell those that have started meanwhile. Processes that die are skipped. */
 const MOST_ROUNDS = 20;
 
-/** @param say the order for a process; `first` is the result of the first process. */
+/**
+ * @param mend what to do for a process that has not changed while others have
+ * @param say the order for a process; `first` is the result of the first process.
+ */
 async function order(
   dataDir: string,
+  mend: string,
   say: (first: Applied | undefined) => readonly [path: string, terms: object],
 ): Promise<readonly Applied[]> {
   const done = new Map<string, Applied>();
@@ -82,11 +89,11 @@ async function order(
     if (untold.length === 0) return [...done.values()];
     for (const socket of untold) {
       const [path, terms] = say(done.values().next().value);
-      const applied = await tell(socket, path, terms).catch((error: unknown) => refuse(error, done));
+      const applied = await tell(socket, path, terms).catch((error: unknown) => refuse(error, done, mend));
       if (applied) done.set(socket, applied);
     }
   }
-  return refuse(new Problem("unavailable", "Processes die as soon as they are told: their logs say why"), done);
+  return refuse(new Problem("unavailable", "Processes die as soon as they are told: their logs say why"), done, mend);
 }
 
 /**
@@ -108,12 +115,12 @@ const hasBrokenOff = (error: unknown): boolean =>
   error instanceof Problem && (error.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNRESET";
 
 /** @throws Problem that also says what the processes that were told before sell now. */
-function refuse(error: unknown, done: ReadonlyMap<string, Applied>): never {
+function refuse(error: unknown, done: ReadonlyMap<string, Applied>, mend: string): never {
   const { code, message } = Problem.from(error);
   const [first] = done.values();
   if (!first) throw error;
   const count = `${done.size} ${done.size === 1 ? "process sells" : "processes sell"}`;
-  throw new Problem(code, `${message}\n${count} ${first.to} now, and this one does not: run the command again`);
+  throw new Problem(code, `${message}\n${count} ${first.to} now, and this one does not: ${mend}`);
 }
 
 /** The history, oldest first: from a running process, or else from the data directory. */

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
+import { askProcess } from "../../../runtime/cli/operate/ask.ts";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
 import { readStatus } from "../../../runtime/cli/operate/status.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
@@ -94,6 +95,20 @@ describe("an order to several processes, of which one dies or refuses it", () =>
     await open("admin-2", 0, "out of memory");
     expect(await messageOf(apply({ dataDir: data }))).to.equal(
       "out of memory\n1 process sells new now, and this one does not: run the command again",
+    );
+    expect(await messageOf(rollBack({ dataDir: data }, 1)), "which would then go back by two sets").to.equal(
+      "out of memory\n1 process sells new now, and this one does not: restart it, since this command given again would go further back",
+    );
+  });
+
+  it("may still be obeyed by one that did not answer in time, which is said of nothing that only asks", async () => {
+    const socket = join(data, "admin-1.sock");
+    servers.push(createServer(() => {}).listen(socket));
+    const ask = (method: "GET" | "POST") => messageOf(askProcess(socket, method, "/apply", undefined, 50));
+    const late = `${socket}: no answer within 0.05 s`;
+    expect(await ask("GET")).to.equal(late);
+    expect(await ask("POST")).to.equal(
+      `${late}. It may still do what it was told: ask "payphone status", and restart it if it does not answer`,
     );
   });
 
