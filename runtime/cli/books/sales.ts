@@ -4,6 +4,7 @@ import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
 import { forgetBefore } from "../../core/books/keeping.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { Config } from "../config/config.ts";
+import { findLostBooks } from "../monitor/lost-books.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { createCsv, createGroupCsv } from "./csv.ts";
@@ -30,6 +31,7 @@ const MOST_SHOWN = 50;
 export function listSales(config: Config, command: SalesCommand, terminal: Terminal): Promise<void> {
   return withBooks(config, command, async (shop) => {
     if (shop.sandboxDir !== undefined) terminal.err("The sandbox's book: play money.");
+    for (const { what } of findLostBooks(shop.store.dataDir)) terminal.err(what);
     noteUnknown(shop, command.filter, terminal);
     const { books } = shop.site;
     if ((command.filter.from ?? Number.POSITIVE_INFINITY) < forgetBefore(books, Date.now()))

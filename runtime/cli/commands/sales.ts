@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Problem } from "../../api/problem.ts";
+import { EVM_ADDRESS, SOLANA_ADDRESS, toAccount } from "../../core/account.ts";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
 import { railsOption } from "./directory.ts";
@@ -39,7 +40,7 @@ export function addSalesCommands(program: Command): void {
     .addOption(toOption())
     .option("--service <id>", "of this service")
     .option("--rail <id>", "paid on this rail")
-    .option("--payer <address>", "paid by this wallet")
+    .addOption(new Option("--payer <address>", "paid by this wallet").argParser(toWallet))
     .addOption(new Option("--group <by>", "sums instead of lines").choices(["day", "service", "payer"]))
     .addOption(new Option("--json", "one JSON object a line").conflicts("csv"))
     .option("--csv", "for spreadsheets and accountants")
@@ -64,6 +65,13 @@ export function addSalesCommands(program: Command): void {
       const { dir, sandbox, json = false } = command.optsWithGlobals<SalesOptions>();
       await showSale(loadConfig(), { dir, sandbox, text, json }, openTerminal());
     });
+}
+
+/** @throws InvalidArgumentError for what is no address: that nothing was sold to it would mean nothing. */
+function toWallet(text: string): string {
+  const address = toAccount(text);
+  if (EVM_ADDRESS.test(address) || SOLANA_ADDRESS.test(address)) return address;
+  throw new InvalidArgumentError("It must be a whole address: 0x and 40 hex digits, or a Solana address in base58.");
 }
 
 /** `--sandbox` of commands that read a book. */
