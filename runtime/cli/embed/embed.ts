@@ -28,7 +28,10 @@ export interface Payphone {
    * @throws Error (Problem `bad-request`) with every fault of the set, its plugins and the environment.
    */
   start(): Promise<void>;
-  /** Lets calls finish, then closes everything. Handling signals is up to the host. */
+  /**
+   * Lets calls finish, then closes everything. A start that goes on ends first, and resolves. Handling signals is up to
+   * the host.
+   */
   close(): Promise<void>;
 }
 
