@@ -67,15 +67,19 @@ export function keepOwner(path: string): void {
 export const checkWritable = (file: string): void => accessSync(file, constants.R_OK | constants.W_OK);
 
 /**
- * Refuses a database that is missing or empty while its log is there: SQLite would delete the log, and with it what was
- * written last. The log is looked at first, since another process may be making both. @throws Error
+ * Whether a database is missing or empty while its log is there: SQLite would delete the log, and with it what was written
+ * last. The log is looked at first, since another process may be making both.
  */
-export function refuseLoneLog(file: string): void {
+export function hasLoneLog(file: string): boolean {
   const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  const log = `${file}-wal`;
-  if (sizeOf(log) === 0 || sizeOf(file) > 0) return;
-  const [lost, left] = [basename(file), basename(log)];
+  return sizeOf(`${file}-wal`) > 0 && sizeOf(file) === 0;
+}
+
+/** @throws Error where a database has lost all but its log. */
+export function refuseLoneLog(file: string): void {
+  if (!hasLoneLog(file)) return;
+  const name = basename(file);
   throw new Error(
-    `${lost} is missing or empty, but its log ${left} is there, with what was written last: put ${lost} back beside it. To begin anew, or to restore a backup, move both away first`,
+    `${name} is missing or empty, but its log ${name}-wal is there, with what was written last: put ${name} back beside it. To begin anew, or to restore a backup, move both away first`,
   );
 }

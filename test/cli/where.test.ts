@@ -7,6 +7,7 @@ import { edit, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
 import { LAUNCHER, typePayphone as type } from "../support/commands/commands.ts";
 import { createFolder } from "../support/folder.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { INHERITED } from "../support/inherited.ts";
 
 describe("a command", () => {
@@ -157,6 +158,23 @@ describe("a command", () => {
       expect(said)
         .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\): is PAYPHONE_DATA_DIR right, /)
         .and.not.to.include("    at ");
+    }
+  });
+
+  it("says so when the store was lost and its log is left, instead of showing a sandbox's or none", async () => {
+    const shop = await makeDirectory({
+      ...TOSS,
+      ".payphone/payphone.sqlite-wal": "what was written last",
+      ".payphone/sandbox/payphone.sqlite": "",
+    });
+    const { env } = await sharedSandbox();
+    const url = `http://127.0.0.1:${await findFreePort()}`;
+    const given = Object.entries({ ...env, PORT: new URL(url).port, PUBLIC_BASE_URL: url });
+    const settings = Object.fromEntries(given.filter((each): each is [string, string] => each[1] !== undefined));
+    for (const args of [["sales"], ["refunds"], ["backup", "copy"], ["serve", "--check"], ["serve"]]) {
+      const { code, said } = await type(shop, args, settings);
+      expect(code, said).to.equal(1);
+      expect(said, args.join(" ")).to.match(/^payphone: .*: payphone\.sqlite is missing or empty, but its log .*\n$/);
     }
   });
 

@@ -1,6 +1,7 @@
 import { accessSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
+import { hasLoneLog } from "../../drivers/folder.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -27,15 +28,21 @@ export function loadStorePlace(): StorePlace {
 
 /** Whether a sandbox has kept its store in this place, and no server has kept one. */
 export const hasSandboxOnly = ({ dataDir, redisUrl }: StorePlace): boolean =>
-  redisUrl === undefined && !isThere(storeFileOf(dataDir)) && isThere(storeFileOf(join(dataDir, "sandbox")));
+  redisUrl === undefined && !isKept(dataDir) && isKept(join(dataDir, "sandbox"));
 
 /**
  * @throws Problem `bad-request` when there is no store: a new, empty one would falsely show that nothing is open;
  *   `unavailable` when this user cannot know.
  */
 export function requireStore({ dataDir, redisUrl }: StorePlace): void {
-  if (redisUrl !== undefined || isThere(storeFileOf(dataDir))) return;
+  if (redisUrl !== undefined || isKept(dataDir)) return;
   throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
+}
+
+/** Whether there is a store, or what is left of one: who opens that is told so. */
+function isKept(dataDir: string): boolean {
+  const file = storeFileOf(dataDir);
+  return isThere(file) || hasLoneLog(file);
 }
 
 function isThere(file: string): boolean {

@@ -3,6 +3,7 @@ import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import { hasLoneLog } from "../../drivers/folder.ts";
 import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { EXIT } from "../exit-code.ts";
@@ -47,5 +48,8 @@ const toComplaintFindings = ({ faults, environment }: Complaints): readonly Live
 ];
 
 /** Where no server has kept a store, none is left: commands would take it for the shop's, instead of a sandbox's. */
-const toProbedDir = ({ dataDir, redisUrl }: Config): string =>
-  redisUrl !== undefined || existsSync(storeFileOf(dataDir)) ? dataDir : join(dataDir, `check-${process.pid}`);
+function toProbedDir({ dataDir, redisUrl }: Config): string {
+  const file = storeFileOf(dataDir);
+  const isKept = redisUrl !== undefined || existsSync(file) || hasLoneLog(file);
+  return isKept ? dataDir : join(dataDir, `check-${process.pid}`);
+}

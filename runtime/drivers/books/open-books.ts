@@ -37,12 +37,12 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
     return { ...createBookQuestions(db), refresh, close };
   }
   const { file } = options;
-  if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
   try {
     refuseLoneLog(file);
   } catch (cause) {
     throw unreadable(file, cause);
   }
+  if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
   const isWritable = canWrite(file);
   const db = new DatabaseSync(isWritable ? file : TEMPORARY, { timeout: BUSY_MS });
   try {
