@@ -31,17 +31,19 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: Cu
   const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], terms.signal);
   const { value } = toJsonFields(answer);
   if (!Array.isArray(value)) throw toMisfit(node, method);
-  const amounts = value.map((found: unknown) => {
-    const { data } = toJsonFields(toJsonFields(found).account);
+  const amounts = value.map((found: unknown, at) => {
+    const { pubkey = at, account } = toJsonFields(found);
+    const { data } = toJsonFields(account);
     const bytes = Buffer.from(Array.isArray(data) ? String(data[0]) : "", "base64");
     if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
     // A node that ignores a part of the question gives accounts of other tokens, or of others.
     if (readKey(bytes, 0) !== USDC_ON_SOLANA || readKey(bytes, OWNER_AT) !== wallet) throw toMisfit(node, method);
-    return bytes.readBigUInt64LE(AMOUNT_AT);
+    return [pubkey, bytes.readBigUInt64LE(AMOUNT_AT)] as const;
   });
   await refuseOld(node, answer, terms);
+  const byAccount = new Map(amounts); // A node may list an account twice.
   return toDecimalText(
-    amounts.reduce((sum, amount) => sum + amount, 0n),
+    [...byAccount.values()].reduce((sum, amount) => sum + amount, 0n),
     USDC_DECIMALS,
   );
 }

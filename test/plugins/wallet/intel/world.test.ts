@@ -115,6 +115,14 @@ describe("wallet intelligence from sources as they are in the world", () => {
     }
   });
 
+  it("counts an account once that the node lists twice", async () => {
+    const account = { data: [toTokenData(BONFIDA).fill(0, 64, 72).fill(1, 64, 65).toString("base64"), "base64"] };
+    const value = ["one", "two", "one"].map((name) => ({ pubkey: toSolanaKey(name), account }));
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { context: { slot: 1 }, value } });
+    nodeOf("solana").behave({ fault: ({ name }) => (name === "getTokenAccountsByOwner" ? body : undefined) });
+    expect((await gather(BONFIDA)).balances.solana_usdc).to.equal("0.000002");
+  });
+
   it("does not sell what an investigation has just read from a Base node that is behind", async () => {
     fallBehind(60);
     const host = open();
