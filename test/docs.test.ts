@@ -129,6 +129,17 @@ describe("the documents", () => {
     expect(unfiled, "what is read from files, too").to.deep.equal([]);
   });
 
+  it("install the packages of traces in versions that payphone takes", () => {
+    const { peerDependencies } = packageJson;
+    for (const file of ["runtime/docs/seller.md", "runtime/cli/monitor/tracing.ts"]) {
+      const named = read(file).matchAll(/(@opentelemetry\/[\w-]+)(?:@([\d.]+))? ?/g);
+      const versions = new Map([...named].map(([, name, version = "newest"]) => [name, `^${version}`]));
+      expect([...versions.keys()], file).to.have.members(Object.keys(peerDependencies));
+      for (const [name, range] of Object.entries(peerDependencies))
+        expect(range.startsWith(`${versions.get(name)}.`), `${name} in ${file}`).to.equal(true);
+    }
+  });
+
   describe("have clients that pay as they stand:", () => {
     let sandbox: Awaited<ReturnType<typeof sharedSandboxServer>>;
     before(async () => {

@@ -17,8 +17,9 @@ export interface OpenTracing {
 }
 
 const NONE: OpenTracing = { wrap: (listener) => listener, trace: undefined, close: async () => {} };
+/** In the versions of `peerDependencies`: npm would take the newest, which do not go together with these. */
 const PACKAGES =
-  "@opentelemetry/api @opentelemetry/core @opentelemetry/context-async-hooks @opentelemetry/sdk-trace-base";
+  "@opentelemetry/api@1.9 @opentelemetry/core@2 @opentelemetry/context-async-hooks@2 @opentelemetry/sdk-trace-base@2";
 
 /**
  * Traces calls when OTEL_EXPORTER_OTLP_ENDPOINT names a collector; OpenTelemetry's packages are loaded only then.
