@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Reply } from "../reply/reply.ts";
 import { createLoginCheck, type LoginHeader } from "./login-header.ts";
-import { SIGN_IN_POLICY, toSignInPage } from "./sign-in-page.ts";
+import { asksForPage, SIGN_IN_POLICY, toSignInPage } from "./sign-in-page.ts";
 
 /** Authenticates the operator: returns undefined when the request may pass, otherwise the reply to send. */
 export type AdminGate = (request: IncomingMessage, url: URL) => Reply | undefined;
@@ -73,10 +73,9 @@ export function createTokenGate({ token, host, login, clock, log }: AdminGateOpt
   }
 
   function refuse(request: IncomingMessage, url: URL, why: "wrong" | "missing"): Reply {
-    const { headers, socket } = request;
     const isWrong = why === "wrong";
-    if (isWrong) tell(socket.remoteAddress);
-    const isPage = headers.accept?.includes("text/html") === true;
+    if (isWrong) tell(request.socket.remoteAddress);
+    const isPage = asksForPage(request);
     const [type, body] = isPage
       ? ["text/html; charset=utf-8", toSignInPage(isWrong, url.searchParams)]
       : ["text/plain; charset=utf-8", `${HOW}\n`];

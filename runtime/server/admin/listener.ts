@@ -5,6 +5,7 @@ import { toProblemReply } from "../reply/problems.ts";
 import type { Reply } from "../reply/reply.ts";
 import type { AdminGate } from "./gate.ts";
 import { type AdminRoute, findRoute } from "./routes.ts";
+import { asksForPage, SIGN_IN_POLICY, toFaultPage } from "./sign-in-page.ts";
 
 export interface AdminListenerOptions {
   readonly routes: readonly AdminRoute[];
@@ -47,10 +48,17 @@ export function createAdminListener(options: AdminListenerOptions): RequestListe
     } catch (error) {
       const problem = Problem.from(error);
       if (problem.status >= 500) log.error("admin.failed", { path: url?.pathname, error });
-      return toProblemReply(problem);
+      const { status, message } = problem;
+      return status === 404 && asksForPage(request) ? toPage(status, toFaultPage(message)) : toProblemReply(problem);
     }
   }
 }
+
+const toPage = (status: number, body: string): Reply => ({
+  status,
+  headers: ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", SIGN_IN_POLICY],
+  body,
+});
 
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body = "" }: Reply): void {
   request.resume();

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { html } from "../../surfaces/pages/html.ts";
 
 const STYLE = `
@@ -43,6 +44,30 @@ ${isWrong && html`<p role="alert"><strong>That is not the token.</strong></p>`}
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button>Sign in</button>
 </form>
+</body>
+</html>
+`.markup;
+
+/** Whether a browser asks for a page. */
+export const asksForPage = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
+  headers.accept?.includes("text/html") === true;
+
+/** A page for a request that has no answer. @param why a sentence */
+export const toFaultPage = (why: string): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>The books - no answer</title>
+<style>${{ markup: STYLE }}</style>
+</head>
+<body>
+<h1>The books</h1>
+<p>${why}.</p>
+<p><a href="/">Today's page</a> leads to all others.</p>
 </body>
 </html>
 `.markup;

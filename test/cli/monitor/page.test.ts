@@ -180,6 +180,14 @@ describe("the seller's pages", () => {
     expect(await missing.text()).not.to.include("<img src=x");
   });
 
+  it("are found from a page that tells a browser of a path where nothing is", async () => {
+    const { cookie } = await signIn();
+    const headers = { cookie, accept: "text/html,*/*;q=0.8" };
+    const lost = await fetch(`${shop.running.admin.url}/sale/"><img src=x`, { headers });
+    expect([lost.status, lost.headers.get("content-type")]).to.deep.equal([404, "text/html; charset=utf-8"]);
+    expect(await lost.text()).to.match(/<p>The admin listener has nothing at \/sale\/(?!.*<img).*<a href="\/">/s);
+  });
+
   it("are for nobody without the token, and none of them is where buyers are", async () => {
     const { admin, url } = shop.running;
     for (const path of [...VIEWS, "/assets/seller.js"]) {
