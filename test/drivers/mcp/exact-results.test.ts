@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
 import { toExactResponse } from "../../../runtime/drivers/mcp/exact-results.ts";
@@ -64,6 +66,16 @@ describe("the data of a tool's result", () => {
       const stream = new Response(ReadableStream.from(pieces), { headers: { "content-type": "text/event-stream" } });
       expect(line.equals(await toExactResponse(stream).bytes()), `in pieces of ${size} bytes`).to.equal(true);
     }
+  });
+
+  it("are passed on whole where V8 optimizes patterns no more, as in a process that has run many of them", async () => {
+    const module = new URL("../../../runtime/drivers/mcp/exact-results.ts", import.meta.url);
+    const script = `import { gatherLines } from ${JSON.stringify(module)};
+      const line = JSON.stringify({ structuredContent: { text: "a".repeat(2 ** 23) } });
+      gatherLines((lines) => console.log(lines.equals(Buffer.from(line + "\\n"))))(Buffer.from(line + "\\n"));`;
+    const options = ["--no-regexp-optimization", "--input-type=module", "-e", script];
+    const { stdout } = await promisify(execFile)(process.execPath, options);
+    expect(stdout).to.equal("true\n");
   });
 
   it("are so of a program, too", async () => {
