@@ -11,7 +11,7 @@ const DECODERS = new Map<string, () => Decoder>([
   ["deflate", createInflate],
   ["gzip", createGunzip],
   ["x-gzip", createGunzip],
-  ["zstd", createZstdDecompress],
+  ["zstd", () => takeWhole(createZstdDecompress())],
 ]);
 const MOST_DECODERS = 3;
 
@@ -36,6 +36,26 @@ function decompress(body: Readable, encoding: string): Readable {
   const decoders = codings.flatMap((coding) => DECODERS.get(coding.trim()) ?? []).slice(0, MOST_DECODERS);
   // The reader gets every failure from the last stream.
   return decoders.reduce<Readable>((from, open) => pipeline(from, takeEmpty(open()), () => {}), body);
+}
+
+/**
+ * Zstandard data may have several frames (RFC 8878, section 3), and Node's decoder ends after the first one: what follows
+ * makes it fail, so that a part is never taken for all of it.
+ */
+function takeWhole(decoder: Decoder): Decoder {
+  const transform = decoder._transform.bind(decoder);
+  const push = decoder.push.bind(decoder);
+  let received = 0;
+  decoder._transform = (chunk: Buffer, encoding, done) => {
+    received += chunk.length;
+    transform(chunk, encoding, done);
+  };
+  decoder.push = (chunk, encoding) => {
+    const isPart = chunk === null && decoder.bytesWritten < received;
+    if (isPart) decoder.destroy(new Error("The answer has more than one Zstandard frame"));
+    return !isPart && push(chunk, encoding);
+  };
+  return decoder;
 }
 
 /** A body may be empty, whatever its encoding; decoders fail on empty input. */

@@ -9,6 +9,7 @@ import {
   createGzip,
   createZstdCompress,
   gzipSync,
+  zstdCompressSync,
 } from "node:zlib";
 import { expect } from "chai";
 import nock from "nock";
@@ -106,6 +107,14 @@ describe("the way to upstreams", () => {
     const headers = { "content-encoding": "gzip" };
     bench.source.script({ headers, body: whole.subarray(0, -20) }, { headers, body: whole });
     expect((await get()).text).to.equal("text, ".repeat(1000));
+  });
+
+  it("takes the first of several frames of zstd for no answer", async () => {
+    const frame = zstdCompressSync("one\n".repeat(1000));
+    const headers = { "content-encoding": "zstd" };
+    bench.source.script({ headers, body: frame }, { headers, body: Buffer.concat([frame, frame]) });
+    expect((await get()).text).to.equal("one\n".repeat(1000));
+    expect((await problemOf(get())).code).to.equal("upstream-failed");
   });
 
   it("takes no reset for the end of an answer whose length nothing says, and the end of the connection for it", async () => {
