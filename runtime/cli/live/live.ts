@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
 import { keysOf, upstreamsOf } from "../../core/set/manifest.ts";
+import { silentLog } from "../../core/silent-log.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
@@ -8,6 +9,7 @@ import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openServer } from "../../server/listen.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { openTracing } from "../monitor/tracing.ts";
 import { printable } from "../printable.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { probeRails, probeTreasury } from "./chains.ts";
@@ -39,6 +41,7 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
     ...probeTools(config, set),
     probe("public address", (signal) => lookFromOutside(config, signal)),
     ...probePages(config),
+    ...probeTraces(config),
   ]);
 }
 
@@ -145,6 +148,17 @@ function probePages({ host, port, admin }: Config): Promise<LiveFinding>[] {
     }
   };
   return [probe("operator's pages", look)];
+}
+
+/** Probes whether what traces need is installed: `serve` starts without it only where no collector is named. */
+function probeTraces(config: Config): Promise<LiveFinding>[] {
+  if (config.collector === undefined) return [];
+  const look = async (): Promise<Found> => {
+    const tracing = await openTracing(config, silentLog);
+    await tracing.close();
+    return "OpenTelemetry's packages are installed";
+  };
+  return [probe("traces", look)];
 }
 
 /** One line for each. They repeat what nodes and servers say. */

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -5,10 +6,16 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createTracing } from "../../../runtime/drivers/tracing/tracing.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { LAUNCHER } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { createBuyer, json, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -157,5 +164,39 @@ describe("traces", () => {
       const { OTEL_SERVICE_NAME: service = "payphone" } = named;
       expect([...resources]).to.include(JSON.stringify({ key: "service.name", value: { stringValue: service } }));
     }
+  });
+});
+
+/** Hides one of the packages, as where nobody has installed it. */
+const HIDE = `import { registerHooks } from "node:module";
+registerHooks({
+  resolve(name, context, next) {
+    if (name !== "@opentelemetry/sdk-trace-base") return next(name, context);
+    throw Object.assign(new Error("Cannot find package '" + name + "'"), { code: "ERR_MODULE_NOT_FOUND" });
+  },
+});`;
+
+describe("serve --check with a collector", () => {
+  /** What it finds about traces. @param options of Node */
+  async function check(...options: readonly string[]): Promise<LiveFinding | undefined> {
+    const { env } = await sharedSandbox();
+    const named = { PUBLIC_BASE_URL: "http://127.0.0.1:9", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+    const settings = { ...INHERITED, ...env, ...named, PAYPHONE_DATA_DIR: createFolder(), PORT: "0" };
+    const dir = await makeDirectory(toShop([]));
+    const args = [...options, LAUNCHER, "serve", "--check", "--json", "--dir", dir];
+    const out = await new Promise<string>((resolve) => {
+      execFile(process.execPath, args, { env: settings }, (_error, stdout) => resolve(stdout));
+    });
+    return (JSON.parse(out) as LiveFinding[]).find(({ what }) => what === "traces");
+  }
+
+  it("passes where the packages of traces are installed", async () => {
+    expect(await check()).to.include({ state: "ok", found: "OpenTelemetry's packages are installed" });
+  });
+
+  it("fails where one is not, since serve does not start then", async () => {
+    const finding = await check("--import", `data:text/javascript,${encodeURIComponent(HIDE)}`);
+    expect(finding).to.include({ state: "failed" });
+    expect(finding?.found).to.match(/^Traces need packages that are not installed: npm install @opentelemetry/);
   });
 });
