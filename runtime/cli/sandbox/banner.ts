@@ -3,6 +3,7 @@ import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { toCommand } from "../../surfaces/pages/snippets.ts";
+import { toColumns } from "../columns.ts";
 
 /** The default seller of `payphone call`. */
 const DEFAULT_URL = "http://127.0.0.1:4021";
@@ -21,15 +22,17 @@ export function toBanner(shop: BannerShop, description: SandboxDescription, site
     const price = manifest.price === undefined ? "free" : `$${manifest.price}`;
     return `  ${(routes[0]?.method ?? "").padEnd(4)} ${path.padEnd(width)}  ${price.padEnd(7)} ${manifest.title}`;
   });
-  const chains = site.rails.map(({ id, title }) => `  ${title.padEnd(16)} ${description.rpc[id]}`);
+  const addresses = [
+    ...site.rails.map(({ id, title }) => [title, `${description.rpc[id]}`]),
+    ["facilitator", description.facilitator],
+    ["buyer's keys", `${url}/sandbox`],
+  ];
   return [
     styleText(["bold", "yellow"], "SANDBOX: the money is play money. The chains run on this machine and end with it."),
     "",
     ...list,
     "",
-    ...chains,
-    `  ${"facilitator".padEnd(16)} ${description.facilitator}`,
-    `  ${"buyer's keys".padEnd(16)} ${url}/sandbox`,
+    ...toColumns(addresses).map((line) => `  ${line}`),
     "",
     ...suggest(services, url, site),
   ].join("\n");

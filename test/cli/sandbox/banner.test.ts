@@ -23,6 +23,16 @@ describe("the banner of a sandbox", () => {
     expect(banner).to.include("--rail base, solana or polygon.");
   });
 
+  it("aligns the addresses, however long a rail's title is", async () => {
+    const long = edit(TOSS, "manifests/_site.yaml", "title: USDC on Base\n", "title: USDC on Base Sepolia\n");
+    const banner = await bannerOf(long);
+    const places = ["  USDC on Solana ", "  USDC on Base Sepolia ", "  buyer's keys "].map((start) => {
+      const line = banner.split("\n").find((one) => one.startsWith(start)) ?? "";
+      return line.search(/\S+$/);
+    });
+    expect(new Set(places).size, banner).to.equal(1);
+  });
+
   it("names the seller in the command where it is not the usual one", async () => {
     expect(await bannerOf(TOSS, "http://127.0.0.1:5000")).to.include(`'{"coins":2}' --url http://127.0.0.1:5000`);
   });
