@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Reply } from "../reply/reply.ts";
 import { createLoginCheck, type LoginHeader } from "./login-header.ts";
-import { asksForPage, SIGN_IN_POLICY, toSignInPage } from "./sign-in-page.ts";
+import { asksForPage, PLAIN_POLICY, toSignInPage } from "./plain-pages.ts";
 
 /** Authenticates the operator: returns undefined when the request may pass, otherwise the reply to send. */
 export type AdminGate = (request: IncomingMessage, url: URL) => Reply | undefined;
@@ -80,7 +80,7 @@ export function createTokenGate({ token, host, login, clock, log }: AdminGateOpt
       ? ["text/html; charset=utf-8", toSignInPage(isWrong, url.searchParams)]
       : ["text/plain; charset=utf-8", `${HOW}\n`];
     const shared = ["WWW-Authenticate", "Bearer", "Cache-Control", "no-store"];
-    const policy = isPage ? ["Content-Security-Policy", SIGN_IN_POLICY] : [];
+    const policy = isPage ? ["Content-Security-Policy", PLAIN_POLICY] : [];
     const again = isPage && !isWrong && isLed(request) ? ["Refresh", "0"] : [];
     return { status: 401, headers: ["Content-Type", type, ...shared, ...policy, ...again], body };
   }

@@ -4,8 +4,8 @@ import { Problem } from "../../api/problem.ts";
 import { toProblemReply } from "../reply/problems.ts";
 import type { Reply } from "../reply/reply.ts";
 import type { AdminGate } from "./gate.ts";
+import { asksForPage, PLAIN_POLICY, toFaultPage } from "./plain-pages.ts";
 import { type AdminRoute, findRoute } from "./routes.ts";
-import { asksForPage, SIGN_IN_POLICY, toFaultPage } from "./sign-in-page.ts";
 
 export interface AdminListenerOptions {
   readonly routes: readonly AdminRoute[];
@@ -56,7 +56,7 @@ export function createAdminListener(options: AdminListenerOptions): RequestListe
 
 const toPage = (status: number, body: string): Reply => ({
   status,
-  headers: ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", SIGN_IN_POLICY],
+  headers: ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", PLAIN_POLICY],
   body,
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { html } from "../../surfaces/pages/html.ts";
+import { type Html, html } from "../../surfaces/pages/html.ts";
 
 const STYLE = `
 body { max-width: 34rem; margin: 4rem auto; padding: 0 1rem; font: 1rem/1.6 system-ui, sans-serif; }
@@ -9,8 +9,8 @@ input { box-sizing: border-box; width: 100%; margin: .25rem 0 1rem; }
 input, button { padding: .6rem .8rem; font: inherit; }
 `;
 
-/** The page carries its own style, because the other pages' files need a sign-in. */
-export const SIGN_IN_POLICY: string = [
+/** These pages carry their own style, because the other pages' files need a sign-in. */
+export const PLAIN_POLICY: string = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
   "base-uri 'none'",
@@ -25,6 +25,26 @@ export const SIGN_IN_POLICY: string = [
  *   action.
  */
 export const toSignInPage = (isWrong: boolean, query: URLSearchParams): string =>
+  toPage(
+    "sign in",
+    html`<form>
+${[...query].filter(([name]) => name !== "token").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${isWrong && html`<p role="alert"><strong>That is not the token.</strong></p>`}
+<label for="token">The token, which <code>payphone status --token</code> prints</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button>Sign in</button>
+</form>`,
+  );
+
+/** A page for a request that has no answer. @param why a sentence */
+export const toFaultPage = (why: string): string =>
+  toPage(
+    "no answer",
+    html`<p>${why}.</p>
+<p><a href="/">Today's page</a> leads to all others.</p>`,
+  );
+
+const toPage = (title: string, content: Html): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -32,18 +52,12 @@ export const toSignInPage = (isWrong: boolean, query: URLSearchParams): string =
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>The books - sign in</title>
+<title>The books - ${title}</title>
 <style>${{ markup: STYLE }}</style>
 </head>
 <body>
 <h1>The books</h1>
-<form>
-${[...query].filter(([name]) => name !== "token").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${isWrong && html`<p role="alert"><strong>That is not the token.</strong></p>`}
-<label for="token">The token, which <code>payphone status --token</code> prints</label>
-<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
-<button>Sign in</button>
-</form>
+${content}
 </body>
 </html>
 `.markup;
@@ -51,23 +65,3 @@ ${isWrong && html`<p role="alert"><strong>That is not the token.</strong></p>`}
 /** Whether a browser asks for a page. */
 export const asksForPage = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   headers.accept?.includes("text/html") === true;
-
-/** A page for a request that has no answer. @param why a sentence */
-export const toFaultPage = (why: string): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>The books - no answer</title>
-<style>${{ markup: STYLE }}</style>
-</head>
-<body>
-<h1>The books</h1>
-<p>${why}.</p>
-<p><a href="/">Today's page</a> leads to all others.</p>
-</body>
-</html>
-`.markup;
