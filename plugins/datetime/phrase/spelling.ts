@@ -9,11 +9,14 @@ const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
 const BEFORE_UNIT = `(?= ?-?${UNIT}(?![a-z]))`;
 /** Not behind another unit, as 5 minutes in "1 hour and 5 minutes". */
 const NO_UNIT = `(?<!(?:\\b|\\d)${UNIT}(?:,| and|, and)? |[\\d.])\\b`;
-/** Not behind counted hours, as in "1 hour and 5 minutes before 6"; but 5 minutes before 6 on "Friday next week" is a time. */
-const NO_HOURS = `(?<!\\b(?:an|[\\d.]+) ?(?:hours?|hrs?|h)(?:,| and|, and)? |[\\d.])\\b`;
+/**
+ * Not behind a length of time, as in "1 hour and 5 minutes before 6" and "2 days and 5 minutes before 6pm"; but 5 minutes
+ * before 6 on "Friday next week", or "in 2 days", is a time.
+ */
+const NO_LENGTH = `(?<!(?<!\\b(?:in|after) )\\b(?:an?|[\\d.]+) ?${UNIT}(?:,| and|, and)? |[\\d.])\\b`;
 /** Not before the unit of another count, as 1 in "10 minutes before 1 month after May"; but "3 day after tomorrow" is at 3. */
 const NO_COUNT = `(?! ?(?!day (?:after tomorrow|before yesterday)\\b)${UNIT} (?:to|till|til|before|after|from)\\b)`;
-const MINUTES_TO = `${NO_HOURS}(?:(?:a )?quarter|([1-5]?\\d) minutes?) (?:to|till|til|of|before)`;
+const MINUTES_TO = `${NO_LENGTH}(?:(?:a )?quarter|([1-5]?\\d) minutes?) (?:to|till|til|of|before)`;
 const HOURS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 type Replacement = readonly [RegExp, string | ((...match: string[]) => string)];
@@ -115,7 +118,7 @@ const REPLACEMENTS: readonly Replacement[] = [
     (_, minutes = "", hour = "") => `${hour}:${minutes.padStart(2, "0")}`,
   ],
   [
-    new RegExp(`${NO_HOURS}([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}${NO_COUNT}`, "g"),
+    new RegExp(`${NO_LENGTH}([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}${NO_COUNT}`, "g"),
     (_, minutes = "", hour = "") => minutesTo(Number(minutes), hour),
   ],
   [/\b([1-5]?\d) (?:minutes? )?to (midnight|12:00pm)\b/g, "$1 minutes before $2"],
