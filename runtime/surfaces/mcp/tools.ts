@@ -53,7 +53,9 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
       const { args, payment, signIn, exchange, requestId, signal, bytes, json, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const, json: () => json });
       try {
-        checkMessageBytes(service, bytes, payment === undefined && service.manifest.price !== undefined);
+        const { price, free } = service.manifest;
+        const isFree = price === undefined || (free !== undefined && signIn !== undefined);
+        checkMessageBytes(service, bytes, payment === undefined && !isFree);
         const outcome = await invoke(service, {
           id: requestId,
           input,

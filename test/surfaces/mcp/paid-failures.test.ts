@@ -71,6 +71,17 @@ describe("a paid tool", () => {
       }
     });
 
+    it("needs no room for a payment where a wallet signs in for a free call", async () => {
+      const { manifest, ...roll } = stall.parts.services[0]!;
+      const services = [{ ...roll, manifest: { ...manifest, free: { calls: 1, per: "day" as const } } }];
+      const giving = await openStall({ services });
+      const input = { ...INPUT, junk: "x".repeat(roll.bodyBytes + 8192) };
+      expect(problemOf(await giving.call("roll", input)).code).to.equal("payload-too-large");
+      const { body } = await giving.call("roll", input, { meta: { "x402/sign-in-with-x": {} } });
+      expect(body.result.structuredContent?.error, "its proof is looked at").to.match(/^sign_in_refused: /);
+      giving.close();
+    });
+
     it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
       const payment = await stall.pay("roll");
       const options = { meta: { "x402/payment": payment } };
