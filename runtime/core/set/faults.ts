@@ -11,7 +11,8 @@ export const FAULT_CODES = {
   "bad-charge": "`charge` of a free service or a job, or a service that leaves traces and is not paid first.",
   "bad-condition": "Not a condition of an upstream's answer.",
   "bad-example": "An example does not fit the schema, or the handler's own rules refuse it.",
-  "bad-explorer": "Not an http(s) URL with `{tx}` in it, once (or `{address}`, for the page of an address).",
+  "bad-explorer":
+    "Not an http(s) URL with `{tx}` in it, once (or `{address}`, for the page of an address), or one with a password.",
   "bad-handler": "Not `plugin.handler`.",
   "bad-header": "Not the name of an HTTP header.",
   "bad-id": "Not made of letters, digits, `_`, `.` and `-`, at most 64, a letter or digit first.",
@@ -31,7 +32,7 @@ export const FAULT_CODES = {
   "bad-text":
     "Characters that have no place there: titles are printable ASCII, descriptions Latin-1, and no text has half of a character.",
   "bad-upstream": "An upstream whose credential is sent in no place, or in two.",
-  "bad-url": "Not an absolute http(s) URL.",
+  "bad-url": "Not an absolute http(s) URL, or one with a fragment, or with a password where it is published.",
   "bad-value": "Not one of the words that are allowed here.",
   "bad-variable": "Not the name of an environment variable, or one that plugins never get.",
   "bad-version": "Not three numbers with dots between them.",
