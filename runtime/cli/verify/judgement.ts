@@ -44,14 +44,16 @@ export async function judge(proof: Proof, signal: AbortSignal): Promise<Judgemen
   }
 }
 
-/** The offers beside signed ones that no signature has the terms of: anybody may have added them. */
+/** The offers beside signed ones that no signed offer has the terms of: anybody may have added them. */
 export function judgeUnsigned(proofs: readonly Proof[]): readonly Judgement[] {
+  // A receipt has the network of an offer, and neither its amount nor its receiver.
+  const signed = proofs.filter(({ jws }) => kindOf(claimedIn(jws)) === "offer");
   const isSigned = (offer: JsonObject): boolean =>
-    proofs.some(({ jws, offers }) => {
+    signed.some(({ jws, offers }) => {
       const said = offers.includes(offer) && claimedIn(jws);
       return isObject(said) && findDiffering(said, offer) === undefined;
     });
-  const unsigned = [...new Set(proofs.flatMap(({ offers }) => offers))].filter((offer) => !isSigned(offer));
+  const unsigned = [...new Set(signed.flatMap(({ offers }) => offers))].filter((offer) => !isSigned(offer));
   return unsigned.map((offer) => {
     const [amount, asset, network, payTo] = ["amount", "asset", "network", "payTo"].map((name) =>
       textField(offer, name),

@@ -101,6 +101,10 @@ describe("signatures that payphone verify cannot check", () => {
     const { amount, asset, network } = offer!;
     const said = `the offer of ${amount} of ${asset} on ${network} to 0x${"66".repeat(20)} is not signed`;
     expect(out.split("\n").at(-1)).to.equal(`CANNOT BE CHECKED: ${said}`);
+    const payload = { version: 1, network, resourceUrl: `${url}/v1/roll`, payer: "0x1", issuedAt: 1, transaction: "" };
+    const receipt = { format: "eip712", signature: "0x00", payload };
+    const extensions = { ...challenge.extensions, receipt };
+    expect((await verify({ ...challenge, accepts, extensions })).out, "by a receipt either").to.include(said);
   });
 
   it("are those whose host has published the key in another form", async () => {
