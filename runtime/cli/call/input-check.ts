@@ -21,28 +21,39 @@ export function checkInput(
   // A stock seller says it in the header only; ours says all of it in the body.
   const shown = [json, header && decodedChallenge(header)];
   const [path, rest] = [findPathFields, findFields].map((find) => find(shown[0], method) ?? find(shown[1], method));
-  const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
+  const texts = toTexts(new URL(url).searchParams);
   const isInPath = Object.keys(inPath).length > 0;
   refuse([
     // Texts, as those of a query.
     ...(isInPath ? faultsOf(path, inPath, "query").filter(isOfValue).map(toFaultIn("path")) : []),
-    ...(isQuery ? queryFaultsOf(rest, given, inQuery) : faultsOf(rest, given, "body")),
+    ...(isQuery
+      ? queryFaultsOf(rest, texts, inQuery)
+      : faultsOf(rest, body === undefined ? {} : JSON.parse(body), "body")),
   ]);
 }
 
 /**
- * The faults of a query, and of lists and mappings that were given for a text or a number: the query has them as texts, or
- * as one.
+ * The faults of a query, and of lists and mappings that were given for a text or a number: the query has each of them as one
+ * text. A list of one is looked at with its text twice, too, since a name that comes twice is a list of texts.
  */
-function queryFaultsOf(document: unknown, texts: object, given: Target["inQuery"]): readonly ValidationIssue[] {
+function queryFaultsOf(document: unknown, texts: Texts, given: Target["inQuery"]): readonly ValidationIssue[] {
   const faults = faultsOf(document, texts, "query");
-  const found = new Set(faults.map(({ loc: [, name] }) => name));
-  const whole = Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => isCollection(value) && !found.has(name)),
+  const found = new Set(faults.map(toName));
+  const single = Object.entries(given).filter(
+    ([name, value]) => isCollection(value) && typeof texts[name] === "string" && !found.has(name),
   );
-  const isOfKind = ({ type, loc }: ValidationIssue): boolean => loc.length === 2 && OF_KIND.test(type);
-  return [...faults, ...findForeignFaults(document, whole, "body").filter(isOfKind).map(toFaultIn("query"))];
+  const lists = single.filter(([, value]) => Array.isArray(value) && !value.some(Array.isArray));
+  const twice = Object.fromEntries(lists.map(([name]) => [name, [texts[name], texts[name]]]));
+  const ofKind = (fields: object, from: InputLocation): readonly ValidationIssue[] =>
+    findForeignFaults(document, fields, from).filter(({ type, loc }) => loc.length === 2 && OF_KIND.test(type));
+  const refused = new Set(ofKind(twice, "query").map(toName));
+  const wrong = ofKind(Object.fromEntries(single), "body").filter(
+    (issue) => refused.has(toName(issue)) || !Object.hasOwn(twice, toName(issue)),
+  );
+  return [...faults, ...wrong.map(toFaultIn("query"))];
 }
+
+const toName = ({ loc: [, name] }: ValidationIssue): string => String(name);
 
 /** The faults of values of another kind. */
 const OF_KIND = /_type$|^literal_error$/;
@@ -84,7 +95,9 @@ const findPart = (challenge: unknown, part: string): unknown =>
   ["extensions", "bazaar", "schema", "properties", "input", "properties", part].reduce<unknown>(field, challenge);
 
 /** The texts of a query by name: a list where a name is repeated. */
-const toTexts = (query: URLSearchParams): Record<string, string | string[]> =>
+type Texts = Readonly<Record<string, string | string[]>>;
+
+const toTexts = (query: URLSearchParams): Texts =>
   Object.fromEntries([...new Set(query.keys())].map((name) => [name, toOneOrAll(query.getAll(name))]));
 
 const toOneOrAll = (texts: string[]): string | string[] => (texts.length === 1 ? (texts[0] as string) : texts);

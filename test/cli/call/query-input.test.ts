@@ -15,6 +15,9 @@ describe("payphone call with GET", () => {
       place: { type: "object", properties: { x: { type: "integer" } } },
       either: { anyOf: [{ type: "string" }, { type: "array", items: { type: "integer" } }] },
       any: {},
+      ids: { anyOf: [{ type: "integer" }, { type: "array", items: { type: "integer" } }] },
+      tags: { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, uniqueItems: true }] },
+      pages: { anyOf: [{ const: "all" }, { type: "array", items: { type: "integer" } }] },
     };
     const fields = { type: "object", properties };
     seller.script.extensions = {
@@ -44,6 +47,10 @@ describe("payphone call with GET", () => {
       '{"place":{"x":1}}',
       '{"either":["1"]}',
       '{"any":{"a":[1]}}',
+      '{"ids":["1"]}',
+      '{"ids":["1","2"]}',
+      '{"pages":["1","2"]}',
+      '{"tags":["a"]}',
     ]) {
       const { code, err } = await run({ url: seller.url, method: "GET", input });
       expect(code, input + err).to.equal(0);
