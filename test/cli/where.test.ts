@@ -10,6 +10,14 @@ import { createFolder } from "../support/folder.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { INHERITED } from "../support/inherited.ts";
 
+/** The variables of a server that could start. */
+async function completeSettings(): Promise<Readonly<Record<string, string>>> {
+  const { env } = await sharedSandbox();
+  const url = `http://127.0.0.1:${await findFreePort()}`;
+  const given = Object.entries({ ...env, PORT: new URL(url).port, PUBLIC_BASE_URL: url });
+  return Object.fromEntries(given.filter((each): each is [string, string] => each[1] !== undefined));
+}
+
 describe("a command", () => {
   it("looks at the shop that one stands in, also in a folder below, and finds its faults", async () => {
     const shop = await makeDirectory(edit(TOSS, "manifests/_site.yaml", "name: corner-shop", "name: CORNER SHOP"));
@@ -152,8 +160,9 @@ describe("a command", () => {
 
   it("says so when the data directory cannot be read, instead of seeing no state in it", async () => {
     const shop = await makeDirectory({ ...TOSS, state: "" });
-    for (const name of ["history", "sales", "serve"]) {
-      const { code, said } = await type(shop, [name], { PAYPHONE_DATA_DIR: join(shop, "state") });
+    const env = { ...(await completeSettings()), PAYPHONE_DATA_DIR: join(shop, "state") };
+    for (const args of [["history"], ["sales"], ["serve"], ["serve", "--check"]]) {
+      const { code, said } = await type(shop, args, env);
       expect(code, said).to.equal(1);
       expect(said)
         .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\): is PAYPHONE_DATA_DIR right, /)
@@ -167,10 +176,7 @@ describe("a command", () => {
       ".payphone/payphone.sqlite-wal": "what was written last",
       ".payphone/sandbox/payphone.sqlite": "",
     });
-    const { env } = await sharedSandbox();
-    const url = `http://127.0.0.1:${await findFreePort()}`;
-    const given = Object.entries({ ...env, PORT: new URL(url).port, PUBLIC_BASE_URL: url });
-    const settings = Object.fromEntries(given.filter((each): each is [string, string] => each[1] !== undefined));
+    const settings = await completeSettings();
     for (const args of [["sales"], ["refunds"], ["backup", "copy"], ["serve", "--check"], ["serve"]]) {
       const { code, said } = await type(shop, args, settings);
       expect(code, said).to.equal(1);

@@ -28,19 +28,22 @@ export function loadStorePlace(): StorePlace {
 
 /** Whether a sandbox has kept its store in this place, and no server has kept one. */
 export const hasSandboxOnly = ({ dataDir, redisUrl }: StorePlace): boolean =>
-  redisUrl === undefined && !isKept(dataDir) && isKept(join(dataDir, "sandbox"));
+  redisUrl === undefined && !hasStore(dataDir) && hasStore(join(dataDir, "sandbox"));
 
 /**
  * @throws Problem `bad-request` when there is no store: a new, empty one would falsely show that nothing is open;
  *   `unavailable` when this user cannot know.
  */
 export function requireStore({ dataDir, redisUrl }: StorePlace): void {
-  if (redisUrl !== undefined || isKept(dataDir)) return;
+  if (redisUrl !== undefined || hasStore(dataDir)) return;
   throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
 }
 
-/** Whether there is a store, or what is left of one: who opens that is told so. */
-function isKept(dataDir: string): boolean {
+/**
+ * Whether there is a store, or what is left of one: who opens that is told so.
+ * @throws Problem `unavailable` when this user cannot know
+ */
+export function hasStore(dataDir: string): boolean {
   const file = storeFileOf(dataDir);
   return isThere(file) || hasLoneLog(file);
 }

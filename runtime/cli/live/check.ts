@@ -3,9 +3,9 @@ import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
-import { hasLoneLog } from "../../drivers/folder.ts";
-import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
+import { openStore } from "../../drivers/store/open-store.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
+import { hasStore } from "../config/server-store.ts";
 import { EXIT } from "../exit-code.ts";
 import { createDrivers } from "../serve/drivers.ts";
 import { type Complaints, findComplaints, refuseFaults } from "../serve/serve.ts";
@@ -17,6 +17,7 @@ import type { LiveFinding } from "./probe.ts";
 /**
  * Probes everything that a complete configuration names, and sells nothing. @returns the exit code.
  * @throws Problem `bad-request` with every fault of the set, its plugins and the environment; as JSON, these are findings.
+ *   `unavailable` when this user cannot reach the data directory.
  */
 export async function runServeCheck(dir: string, { json }: { readonly json: boolean }): Promise<number> {
   const { config, faults } = examineConfig(loadEnv());
@@ -48,8 +49,5 @@ const toComplaintFindings = ({ faults, environment }: Complaints): readonly Live
 ];
 
 /** Where no server has kept a store, none is left: commands would take it for the shop's, instead of a sandbox's. */
-function toProbedDir({ dataDir, redisUrl }: Config): string {
-  const file = storeFileOf(dataDir);
-  const isKept = redisUrl !== undefined || existsSync(file) || hasLoneLog(file);
-  return isKept ? dataDir : join(dataDir, `check-${process.pid}`);
-}
+const toProbedDir = ({ dataDir, redisUrl }: Config): string =>
+  redisUrl !== undefined || hasStore(dataDir) ? dataDir : join(dataDir, `check-${process.pid}`);
