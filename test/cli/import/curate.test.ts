@@ -147,6 +147,26 @@ describe("what earlier imports have left", () => {
     ]);
   });
 
+  it("is named: services that are gone beside others of their path, which only a query or an input tells apart", async () => {
+    const dir = await openShop();
+    const toPaths = (...paths: readonly string[]) =>
+      Object.fromEntries(
+        paths.map((path) => [
+          path,
+          { get: { operationId: path, responses: { 200: { content: { "application/json": {} } } } } },
+        ]),
+      );
+    const write = (...paths: readonly string[]) => writeDocument(dir, {}, { paths: toPaths(...paths) });
+    const kept = ["/x?action=list", "/y#a", "/y#b"];
+    await importAll(dir, await write(...kept, "/x?action=get", "/x?action=old", "/y#c"));
+    const { report } = await importAll(dir, await write(...kept, "/x?action=get#now", "/x?action=new"));
+    expect(report.match(/(?<=^ {2}manifests\/).* in the source/gm)?.sort()).to.deep.equal([
+      "shelf_x_action_get.yaml is manifests/shelf_x_action_get_now.yaml in the source",
+      "shelf_x_action_old.yaml is no longer in the source",
+      "shelf_y_c.yaml is no longer in the source",
+    ]);
+  });
+
   it("is named: schemas that are used no more, and no others", async () => {
     const toAnswer = (name: string) => ({
       responses: { 200: { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } } },

@@ -27,20 +27,23 @@ export function findLeftovers(
   terms: PlanTerms,
   { after, services }: { readonly after: ShopFiles; readonly services: readonly ImportedService[] },
 ): Leftovers {
-  const byRequest = new Map(services.map(({ manifest }) => [requestOf(manifest), toManifestFile(manifest.id)]));
+  const byRequest = Map.groupBy(services, ({ manifest }) => requestOf(manifest));
   const left = goneFrom(imported, terms).map((file) => {
     const request = requestOf(parse(terms.files.get(file) ?? "", { version: "1.2" }));
-    return { file, now: request === undefined ? undefined : byRequest.get(request) };
+    const [one, ...others] = (request !== undefined && byRequest.get(request)) || [];
+    // Operations of which only an input tells which is meant, as a header's, may be any of these.
+    return { file, now: one && others.length === 0 ? toManifestFile(one.manifest.id) : undefined };
   });
   const gone = left.flatMap(({ file, now }) => (now === undefined ? file : []));
   const renamed = left.flatMap(({ file, now }) => (now === undefined ? [] : { file, now }));
   return { gone, renamed, schemas: unusedSchemas(terms, after, gone) };
 }
 
-/** The request of a service to an API: no two operations of a document have the same. */
+/** The request of a service to an API, with what its query always has: some documents tell operations apart by that alone. */
 function requestOf(manifest: unknown): string | undefined {
-  const { upstream, request } = isObject(manifest) && isObject(manifest.proxy) ? manifest.proxy : {};
-  return request === undefined ? undefined : `${upstream} ${request}`;
+  const { upstream, request, query } = isObject(manifest) && isObject(manifest.proxy) ? manifest.proxy : {};
+  const fixed = Object.entries(isObject(query) ? query : {}).filter(([, text]) => !String(text).includes("{"));
+  return request === undefined ? undefined : JSON.stringify([upstream, request, fixed.toSorted()]);
 }
 
 /** The schemas of earlier imports that no file names which stays, not even by a word in a text. */
