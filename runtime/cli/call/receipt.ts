@@ -14,12 +14,17 @@ export function isDoubtful(receipt: unknown): boolean {
   return field(receipt, "success") === false && (saysSpent(why) || !tellsWhy(why));
 }
 
-/** What a 402 says of a settlement: its receipt, or the body of @x402/express 2.4 and of servers in Python, which send none. */
+/**
+ * What a refusal says of a settlement. A 402 has its receipt, or the body of @x402/express 2.4 and of servers in Python,
+ * which send none. With another status, as for a faulty input, nothing was settled unless the receipt names a transaction.
+ */
 export function settlementIn(answer: SellerResponse): unknown {
   const { status, json } = answer;
-  if (status !== 402) return undefined;
+  if (status < 300) return undefined;
+  const receipt = receiptIn(answer);
+  if (status !== 402) return receipt?.transaction ? receipt : undefined;
   const isFailure = textField(json, "error") === "Settlement failed";
-  return receiptIn(answer) ?? (isFailure && { success: false, errorReason: field(json, "details") });
+  return receipt ?? (isFailure && { success: false, errorReason: field(json, "details") });
 }
 
 /** What is shown of a receipt as text. */

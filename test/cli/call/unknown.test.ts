@@ -42,6 +42,7 @@ describe("a payment whose outcome is not known", () => {
     ["a gateway's timeout", { status: 408, body: "<html>", headers: { "retry-after": "0" } }],
     ["a server that takes nothing early", { status: 425, body: "<html>", headers: { "retry-after": "0" } }],
     ["a settlement that is not confirmed yet", toDoubtful("settlement_pending")],
+    ["the same with another status", { ...toDoubtful("settlement_pending"), status: 409 }],
     ["a wait for that which was over", toDoubtful("settle_exact_evm_transaction_confirmation_timed_out")],
     ["a facilitator without an answer", toDoubtful("fetch failed")],
     ["a transaction of which its node's answer was lost", toDoubtful("invalid_exact_evm_transaction_failed")],
