@@ -9,7 +9,7 @@ import {
   openSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
 
@@ -44,7 +44,7 @@ export function makeFile(path: string, text = ""): boolean {
   try {
     const { uid, gid } = statSync(dirname(path));
     if (process.getuid?.() === 0) fchownSync(file, uid, gid);
-    writeSync(file, text);
+    writeFileSync(file, text); // writeSync may write less.
     return true;
   } catch (error) {
     rmSync(path, { force: true });
