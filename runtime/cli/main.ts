@@ -25,6 +25,7 @@ import { addExamples } from "./completion/examples.ts";
 import { enterShop } from "./config/config.ts";
 import { findShop, refuseNoFolder } from "./config/shop.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
+import { printableLines } from "./printable.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -86,7 +87,8 @@ export function createProgram(): Command {
 function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof Problem) {
-    console.error(error.message.includes("\n") ? error.message : `payphone: ${withReason(error)}`);
+    const { message } = error;
+    console.error(printableLines(message.includes("\n") ? message : `payphone: ${withReason(error)}`));
     return exitCodeOf(error.code);
   }
   const { code, message, name, path, stack, syscall } = error as NodeJS.ErrnoException;

@@ -2,7 +2,7 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { printable } from "../printable.ts";
+import { printable, printableLines } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
@@ -86,7 +86,7 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
     if (!(error instanceof Problem) && !signal.aborted) throw error;
     const problem = error instanceof Problem ? error : new Problem("unavailable", toInterruption(report));
     report.error = { code: problem.code, message: problem.message, ...problem.options.members };
-    err(`payphone: ${problem.message}`);
+    err(printableLines(`payphone: ${problem.message}`));
     if (report.resume) err(`Ask again with the same payment: payphone call --resume ${report.resume}`);
     if (report.resume && report.payment?.identifier) err(texts.toResumeText(report.payment));
     return exitCodeOf(problem.code);
@@ -108,7 +108,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   const mayBeSandbox = options.sandbox ?? true;
   const target = await findTarget(service, { base, mayBeSandbox, method, input, signal: terminal.signal });
   report.request = { method: target.request.method, url: target.request.url };
-  terminal.err(`${target.request.method} ${target.request.url}`);
+  terminal.err(printable(`${target.request.method} ${target.request.url}`));
   const named = options.dryRun ? undefined : options.identifier;
   const kept = named === undefined ? undefined : await findPending(named, target.request);
   if (kept) terminal.err(texts.toKeptText(kept));

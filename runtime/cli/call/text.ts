@@ -2,7 +2,7 @@
 import { styleText } from "node:util";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
 import { toColumns } from "../columns.ts";
-import { printable } from "../printable.ts";
+import { printable, printableLines } from "../printable.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 import { type Offer, refusalOf } from "./offers.ts";
 import type { Kept, PaymentNote, Pending } from "./pending.ts";
@@ -20,7 +20,7 @@ export const toPrintableJson = (value: unknown): string =>
 
 /** A result: its JSON, or else its text. */
 export const toShownResult = (json: unknown, text: string): string =>
-  json === undefined ? text.split("\n").map(printable).join("\n") : toPrintableJson(json);
+  json === undefined ? printableLines(text) : toPrintableJson(json);
 
 const toEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
@@ -72,11 +72,11 @@ export function toReceiptText(
 ): string {
   const { amount, symbol, title, payer, wallet } = pending.note;
   const isElsewhere = isOfOtherNetwork(pending, receipt);
-  const transaction = receipt?.transaction && printable(receipt.transaction);
+  const { transaction } = receipt ?? {};
   const lines: [string, string | undefined][] = [
     ["paid", isElsewhere ? (isOwnName ? EARLIER : NOT_KNOWN) : `${amount} ${symbol}${isOwnName ? OR_BEFORE : ""}`],
-    ["network", [!isElsewhere && title, receipt?.network && printable(receipt.network)].filter(Boolean).join(", ")],
-    ["payer", printable(receipt?.payer ?? payer)],
+    ["network", [!isElsewhere && title, receipt?.network].filter(Boolean).join(", ")],
+    ["payer", receipt?.payer ?? payer],
     ["transaction", transaction || "the seller sent no receipt"],
     ["explorer", toLink(pending, receipt)],
     [
@@ -87,7 +87,9 @@ export function toReceiptText(
     ],
     ["time", `${Math.round(ms)} ms`],
   ];
-  const rows = lines.flatMap(([name, value]) => (value ? [`  ${paint("dim", name.padEnd(11))}  ${value}`] : []));
+  const rows = lines.flatMap(([name, value]) =>
+    value ? [`  ${paint("dim", name.padEnd(11))}  ${printable(value)}`] : [],
+  );
   return [paint(["bold", "green"], "Receipt"), ...rows].join("\n");
 }
 
@@ -113,7 +115,9 @@ export const TAKEN_PERHAPS =
 
 /** How to ask again without the payment's file: with another wallet, as on Solana, the seller would not find it. */
 export const toResumeText = ({ rail, identifier }: PaymentNote): string =>
-  `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier} (a seller that keeps no names charges again)`;
+  printable(
+    `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier} (a seller that keeps no names charges again)`,
+  );
 
 /** Printed for a job whose status is at another server. */
 export const toUnfollowedText = (url: string): string =>

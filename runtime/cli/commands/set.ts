@@ -3,6 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { loadConfig, loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
+import { printable } from "../printable.ts";
 import { watchExit } from "../set/plugins/watch-exit.ts";
 import { shopOption } from "./directory.ts";
 
@@ -41,7 +42,7 @@ async function checkRecordings(dir: string): Promise<readonly string[]> {
     return [];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return error.message.split("\n");
+    return error.message.split("\n").map(printable);
   }
 }
 

@@ -10,6 +10,7 @@ import { ask, field } from "../call/http.ts";
 import { toPrintableJson } from "../call/text.ts";
 import type { PeerConfig } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { printableLines } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { toHelloText, toRefusalText } from "./text.ts";
 
@@ -88,7 +89,7 @@ async function attempt({ err, signal }: Terminal, run: () => Promise<void>): Pro
   } catch (error) {
     if (signal.aborted) return EXIT.failed;
     if (!(error instanceof Problem)) throw error;
-    err(`payphone: ${error.message}`);
+    err(printableLines(`payphone: ${error.message}`));
     return exitCodeOf(error.code);
   }
 }

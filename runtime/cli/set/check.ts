@@ -2,6 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { byPlace, type Fault, faultAt, toFaultLine } from "../../core/set/faults.ts";
 import { splitHandler } from "../../core/set/plugins.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import { printable } from "../printable.ts";
 import { loadSet, type ManifestSet } from "./load.ts";
 import { explain, placeOf } from "./plugins/faults.ts";
 import { type Lent, loadPlugins } from "./plugins/load.ts";
@@ -54,7 +55,7 @@ export function toFaultReport(faults: readonly Fault[]): string {
   const files = new Set(faults.map(({ file }) => file)).size;
   const count = `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${files} ${files === 1 ? "file" : "files"}`;
   const mended = faults.length === 1 ? "it is mended" : "they are mended";
-  return [...faults.map(toFaultLine), `${count}; this set is not sold until ${mended}`].join("\n");
+  return [...faults.map(toFaultLine).map(printable), `${count}; this set is not sold until ${mended}`].join("\n");
 }
 
 /** The error that ends a command because of a set's faults. */

@@ -118,6 +118,28 @@ describe("the identifier of a call", () => {
     rmSync(resume);
   });
 
+  it("prints no control characters of a payment's file, which may be a stranger's", async () => {
+    seller.script.answers = [NOT_YET];
+    const { out } = await run({ url: seller.url, waitSeconds: 0, json: true, identifier: ID });
+    const { resume } = JSON.parse(out);
+    const kept = JSON.parse(await readFile(resume, "utf8"));
+    for (const name of ["rail", "title", "amount", "symbol", "payer", "identifier"]) kept.note[name] = "a\r\u202eb";
+    await writeFile(resume, JSON.stringify(kept));
+    const again = { service: undefined, url: seller.url, waitSeconds: 0, resume };
+    expect((await run(again)).err)
+      .to.include("--rail a  b")
+      .and.not.match(/[\r\u202e]/);
+    seller.script.answers = [{ ...PAID, headers: {} }];
+    expect((await run(again)).err)
+      .to.match(/paid +a {2}b a {2}b\n/)
+      .and.not.match(/[\r\u202e]/);
+    await writeFile(resume, "{\r\u202e");
+    expect((await run(again)).err)
+      .to.include(`cannot read ${resume}`)
+      .and.not.match(/[\r\u202e]/);
+    rmSync(resume);
+  });
+
   it("does not hide, when a payment is refused, that an earlier one may have been taken", async () => {
     seller.script.answers = [{ status: 402, body: { error: "insufficient_funds" } }];
     const { code, err } = await run({ url: seller.url, identifier: ID });

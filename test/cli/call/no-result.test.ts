@@ -18,6 +18,15 @@ describe("payphone call, when the seller gives no result,", () => {
     return err.slice(err.lastIndexOf("payphone: "));
   }
 
+  it("prints no control characters of its catalogue", async () => {
+    seller.script.method = "P\u202eO\rST";
+    const { code, err } = await run({ url: seller.url });
+    expect(code).to.equal(1);
+    expect(err)
+      .to.include(`P O ST ${seller.url}/v1/roll\n`)
+      .and.not.match(/[\r\u202e]/);
+  });
+
   it("prints each fault of the input on its own line", async () => {
     const detail = [
       { loc: ["body", "high"], msg: "Field required", type: "missing" },

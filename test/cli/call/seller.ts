@@ -87,6 +87,8 @@ export interface Seller {
     unpaid: Said;
     extensions: Readonly<Record<string, unknown>> | undefined;
     priceUsd: string | null;
+    /** The method of roll in the catalogue. */
+    method: string;
     /** The id of one more service in the catalogue. */
     also: string | undefined;
     onPaid: () => void;
@@ -109,6 +111,7 @@ export async function startSeller(): Promise<Seller> {
     unpaid: undefined,
     extensions: undefined,
     priceUsd: "0.001",
+    method: "POST",
     also: undefined,
     onPaid: () => {},
   };
@@ -150,8 +153,8 @@ export async function startSeller(): Promise<Seller> {
   };
 }
 
-const catalogue = ({ priceUsd, also }: Seller["script"]): object[] => [
-  { id: "roll", method: "POST", path: "/v1/roll", price_usd: priceUsd },
+const catalogue = ({ priceUsd, method, also }: Seller["script"]): object[] => [
+  { id: "roll", method, path: "/v1/roll", price_usd: priceUsd },
   { id: "verify", method: "POST", path: "/v1/verify", price_usd: null },
   { id: "job", method: "GET", path: "/v1/jobs/{job_id}", price_usd: null },
   ...(also === undefined ? [] : [{ id: also, method: "GET", path: "/v1/also", price_usd: null }]),

@@ -1,8 +1,11 @@
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { faultsOf, manifestOf, namesIn, openShop, refusal, textsOf, toTool } from "./shop.ts";
 
@@ -117,6 +120,17 @@ describe("an import of hostile tools", () => {
     } finally {
       await site.close();
     }
+  });
+
+  it("shows no control characters of a server that refuses", async () => {
+    const server = createServer((_request, response) => void response.writeHead(500).end("a\u001b[2J\u202eb\nc"));
+    const url = await listenOnLoopback(server);
+    const { code, err } = await runPayphone(["import", "mcp", url, "--dir", await openShop()]);
+    await closeServer(server);
+    expect(code).to.equal(1);
+    expect(err)
+      .to.include("a [2J b")
+      .and.not.match(/[^\P{Cc}\n]|\u202e/u);
   });
 
   it("leaves out a tool that can only be called as a task", async () => {

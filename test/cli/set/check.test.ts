@@ -33,6 +33,11 @@ schemas/Side.json:1:30 syntax-error Unexpected token 'h'
     );
   });
 
+  it("prints no control characters of a manifest, which may be a stranger's", async () => {
+    const files = edit(TOSS, "manifests/toss.yaml", "title:", '"ti\\etl\\re":');
+    expect(toFaultReport(await checkDir(await makeDirectory(files)))).to.include(" unknown-key ti tl e: no such key");
+  });
+
   it("waits for no pipe, reads no file without end, and says of links that lead nowhere that they do", async () => {
     const dir = await makeDirectory(TOSS);
     spawnSync("mkfifo", ["manifests/pipe.yaml", "plugins/pipe.json", "schemas/Pipe.json"], { cwd: dir });
