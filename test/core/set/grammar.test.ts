@@ -76,6 +76,9 @@ describe("a pattern of a schema", () => {
     "^(?<year>\\d+)$",
     "^a|^b",
     "^a{2,}$",
+    "^[\\s\\S]{1,100000}$",
+    "^.{4096}$",
+    "[0-9a-f]{128}",
     "",
   ];
   const UNSAFE = [
@@ -90,6 +93,10 @@ describe("a pattern of a schema", () => {
     "^(?:a?){40}a{40}$",
     "^([a-z]+\\.)*[a-z]+$",
     "^(?:(?:a{0,99}){0,99}){0,99}$",
+    "a{30000}b",
+    "^a*a{30000}b",
+    "^a*(?:a{100}){300}b",
+    "^(?:(?=a{9999})a)*$",
   ];
   for (const source of SAFE) it(`is safe as ${source}`, () => expect(explainPattern(source)).to.equal(undefined));
   for (const source of UNSAFE)
