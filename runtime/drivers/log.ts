@@ -34,6 +34,8 @@ const MIN_SECRET = 8;
 const MAX_WAITING = 2 ** 20;
 /** How often what waits is tried again when nothing else is logged. */
 const RETRY_MS = 250;
+/** What is left of a text in a line that would otherwise be lost: an error may repeat all that a source has answered. */
+const MAX_TEXT = 2 ** 14;
 
 /** A log to which secrets can be added later. */
 export interface OpenLog extends Log {
@@ -54,7 +56,7 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
       serializers: { error: (error: unknown) => readable(() => toErrorFields(error)) },
-      hooks: { streamWrite: eraser.erase },
+      hooks: { streamWrite: (line) => shortened(eraser.erase(line)) },
     },
     out,
   );
@@ -121,6 +123,22 @@ function createEraser(first: readonly string[]): {
   };
   conceal(first);
   return { conceal, erase: (line) => written.reduce((text, secret) => text.replaceAll(secret, REMOVED), line) };
+}
+
+const canWait = (line: string): boolean => Buffer.byteLength(line) <= MAX_WAITING;
+
+/** A line that is too long to be written, with its texts cut; where that is not enough, what it is about. */
+function shortened(line: string): string {
+  if (canWait(line)) return line;
+  const cut = `${JSON.stringify(JSON.parse(line), (_name, value) => (typeof value === "string" ? shortText(value) : value))}\n`;
+  if (canWait(cut)) return cut;
+  const { level, time, id, event } = JSON.parse(cut);
+  return `${JSON.stringify({ level, time, id, event, cut: `a line of ${line.length} characters` })}\n`;
+}
+
+function shortText(text: string): string {
+  const more = text.length - MAX_TEXT;
+  return more > 0 ? `${text.slice(0, MAX_TEXT)}… [${more} more characters]` : text;
 }
 
 /** A copy without secret fields, at any depth. Own code, because pino's redaction doubles the cost of a logged call. */

@@ -107,6 +107,30 @@ describe("the log", () => {
     ]);
   });
 
+  it("cuts the texts of a line that is too long to be written, once it has removed what it was told to keep", () => {
+    const key = "0xdeadbeefdeadbeef";
+    const log = open({ secrets: [key] });
+    const page = "x".repeat(2 ** 14 - 10) + key + "y".repeat(2 ** 20);
+    log.error("a", { id: "1", error: new Error("the source answered", { cause: new Error(page) }) });
+    log.info("b", { id: "2", list: Array(2 ** 20).fill(1) });
+    log.info("c", { text: "✓".repeat(2 ** 19) });
+    expect(Buffer.byteLength(written)).to.be.below(2 ** 20);
+    expect(written).not.to.include("0xdead");
+    const [error, { time: _, ...list } = {}, wide] = lines();
+    expect(error).to.have.nested.property("error.message", "the source answered");
+    const said = (error as { error: { cause: { message: string } } }).error.cause.message;
+    expect(said).to.match(/^x{16374}\[removed\]y… \[\d+ more characters\]$/);
+    expect(list).to.deep.equal({ level: "info", id: "2", event: "b", cut: "a line of 2097233 characters" });
+    expect(wide?.text).to.match(/^✓{16384}… /);
+  });
+
+  it("writes a line about an error of any length to standard output", () => {
+    const code = `import { createLog } from ${JSON.stringify(MODULE)};
+      createLog().error("a", { error: new Error("x".repeat(${2 ** 21})) });`;
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+    expect(JSON.parse(stdout)).to.include({ level: "error", event: "a" });
+  });
+
   it("never holds a secret field of an object that is an error's cause", () => {
     open().error("a", { error: new Error("x", { cause: { status: 401, headers: { authorization: "S-1" } } }) });
     expect(lines()[0]).to.have.nested.property("error.cause.status", 401);
