@@ -84,6 +84,7 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
   /** Added to the path; undefined values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
+  /** Latin-1 without line breaks: another value, such as one that a caller has chosen, throws a TypeError. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Limit of the decompressed body in bytes; 2 MB by default. */
   readonly maxBytes?: number;

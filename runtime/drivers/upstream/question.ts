@@ -26,11 +26,13 @@ export interface PlainRequest {
 
 /** Some providers refuse requests without it. */
 const USER_AGENT = "payphone";
+/** RFC 9110, section 5: a header's name is a token, and its value has no control characters. */
+const HEADER = /^[!#$%&'*+.^_`|~\w-]+: [\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Makes a request: a POST with a JSON body when there is a body.
  * @param path below the upstream's URL; "" is the URL itself.
- * @throws RangeError for a path with dot segments, a query or a fragment.
+ * @throws RangeError for a path with dot segments, a query or a fragment; TypeError for a header that cannot be sent.
  */
 export function toQuestion(
   { id, url, headers }: Address,
@@ -38,6 +40,7 @@ export function toQuestion(
   request: UpstreamRequest,
 ): Question {
   const hasBody = body !== undefined;
+  checkHeaders(request.headers);
   const own = { "user-agent": USER_AGENT, ...(hasBody && { "content-type": "application/json" }) };
   return {
     upstream: id,
@@ -72,6 +75,13 @@ function toUrl(base: URL, path: string, query: UpstreamRequest["query"] = {}): U
     throw new RangeError("a path below an upstream has no dot segments, no backslashes, no query and no fragment");
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
   return url;
+}
+
+/** A plugin may send what callers choose: then it is no failure of the upstream. */
+function checkHeaders(headers: UpstreamRequest["headers"] = {}): void {
+  for (const [name, value] of Object.entries(headers))
+    if (!HEADER.test(`${name}: ${value}`))
+      throw new TypeError(`no request can have the header ${name}: it takes Latin-1 text without line breaks`);
 }
 
 /** Merges headers; names are case-insensitive, and the last set wins. */

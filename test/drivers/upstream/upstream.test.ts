@@ -33,6 +33,22 @@ describe("an upstream", () => {
       expect(bench.source.asked).to.deep.equal([]);
     });
 
+  for (const [name, value] of [
+    ["x-city", "東京"],
+    ["x-city", "a\r\nhost: b"],
+    ["x city", "a"],
+  ] as const)
+    it(`is neither asked nor held for down for the header ${JSON.stringify(name)} with ${JSON.stringify(value)}`, async () => {
+      const upstream = bench.open();
+      for (let call = 0; call < 6; call += 1) {
+        const asking = upstream.get("", { headers: { [name]: value }, signal: NEVER });
+        expect(await asking.catch((thrown: unknown) => thrown)).to.be.instanceOf(TypeError);
+      }
+      expect(bench.source.asked).to.deep.equal([]);
+      expect((await upstream.get("", { signal: NEVER })).status).to.equal(200);
+      expect(bench.lines).to.deep.equal([]);
+    });
+
   it("gives the body as text and as JSON, and any status that is no failure", async () => {
     bench.source.script({ status: 404, headers: { "x-page": "2" }, body: '{"error":"ü"}' });
     const answer = await bench.open().get("/coins/none", { signal: NEVER });
