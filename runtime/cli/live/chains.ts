@@ -66,6 +66,15 @@ function toGas(address: string, balance: bigint, { decimals, least }: { decimals
   };
 }
 
+/** Whether a node answers for its chain, and how old its newest block is. */
+export const lookAtNode = (
+  { url, network }: { readonly url: string; readonly network: string },
+  signal: AbortSignal,
+) =>
+  isEvm({ network })
+    ? lookAtEvm(createEvmClient({ url, chainId: toChainId({ network }) }), signal)
+    : lookAtSolana(createSolanaClient({ url, network }), signal);
+
 async function lookAtEvm(client: EvmClient, signal: AbortSignal): Promise<Found> {
   const { number, timestamp } = await client.ask((chain) => chain.getBlock(), signal);
   return toAge(`chain ${client.chainId}, block ${number}`, Number(timestamp) * 1000);
@@ -94,7 +103,9 @@ function toAge(what: string, at: number): Found {
 }
 
 const openEvm = (config: Config, rail: RailManifest): EvmClient =>
-  createEvmClient({ url: railVariables(config, rail).rpc, chainId: Number(rail.network.slice("eip155:".length)) });
+  createEvmClient({ url: railVariables(config, rail).rpc, chainId: toChainId(rail) });
 
 const openSolana = (config: Config, rail: RailManifest): SolanaClient =>
   createSolanaClient({ url: railVariables(config, rail).rpc, network: rail.network });
+
+const toChainId = ({ network }: Pick<RailManifest, "network">): number => Number(network.slice("eip155:".length));

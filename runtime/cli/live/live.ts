@@ -12,7 +12,7 @@ import type { Config } from "../config/config.ts";
 import { openTracing } from "../monitor/tracing.ts";
 import { printable } from "../printable.ts";
 import type { ManifestSet } from "../set/load.ts";
-import { probeRails, probeTreasury } from "./chains.ts";
+import { lookAtNode, probeRails, probeTreasury } from "./chains.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
 import { probeTools } from "./tools.ts";
 
@@ -61,25 +61,29 @@ function probeFacilitators({ manifest: { title, network }, facilitator }: Rail):
 }
 
 /**
- * Probes whether the upstreams answer at all. The status means nothing here, because each upstream has its own paths.
+ * Probes whether nodes are of their chains, and other upstreams answer at all. The status of these means nothing here,
+ * because each has its own paths.
  */
 function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<LiveFinding>[] {
   const used = new Set(drafts.flatMap(({ data }) => upstreamsOf(data)));
   const nodes = new Set(site.rails.map(({ rpc }) => rpc));
   const proxied = new Set(drafts.map(({ data }) => data.proxy?.upstream));
   const sources = (site.upstreams ?? []).flatMap((upstream) => {
-    const { id, title, url: usual, variable, mcp } = upstream;
+    const { id, title, url: usual, variable, mcp, network: chain } = upstream;
+    // A credential is not sent here, and a node that wants one would not tell its chain.
+    const network = keysOf(upstream).length === 0 ? chain : undefined;
     const url = (variable && config.env[variable]) || usual;
     const keys = proxied.has(id) ? keysOf(upstream).map((key) => key.variable) : [];
     const unset = keys.filter((name) => !config.env[name]?.trim());
     return used.has(id) && url && !mcp && !(variable && nodes.has(variable))
-      ? [{ what: `source: ${title}`, url, unset }]
+      ? [{ what: `source: ${title}`, url, network, unset }]
       : [];
   });
   if (config.llm && drafts.some(({ data }) => data.llm))
-    sources.push({ what: "language model", url: config.llm.baseUrl, unset: [] });
-  return sources.map(({ what, url, unset }) =>
+    sources.push({ what: "language model", url: config.llm.baseUrl, network: undefined, unset: [] });
+  return sources.map(({ what, url, network, unset }) =>
     probe(what, async (signal) => {
+      if (network !== undefined) return lookAtNode({ url, network }, signal);
       const { url: address, headers } = toEndpoint(url);
       const response = await fetch(address, { headers, signal, redirect: "manual" });
       await response.body?.cancel();
