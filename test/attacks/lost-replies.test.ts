@@ -22,7 +22,7 @@ const GRACE_MS = 20_000;
 
 type Match = (words: readonly string[]) => boolean;
 const on =
-  (prefix: string, isIt: Match = () => true): Match =>
+  (prefix: string, isIt: Match): Match =>
   (words) =>
     words[1]?.startsWith(`${NAMESPACE}::${prefix}`) === true && isIt(words);
 const isPutIfAbsent: Match = (words) => words.includes("NX");

@@ -66,7 +66,7 @@ const collectGarbage = (): void => {
 
 describe("a payment", () => {
   let shop: Shop;
-  const open = async (options?: ShopOptions): Promise<void> => {
+  const open = async (options: ShopOptions): Promise<void> => {
     await shop?.close();
     shop = await openShop(options);
   };

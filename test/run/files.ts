@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 const ROOT = join(import.meta.dirname, "../..");
 
 /** Test files by their paths from the root, those whose path includes one of the texts. No text: all of them. */
-export function testFiles(texts: readonly string[] = []): string[] {
+export function testFiles(texts: readonly string[]): string[] {
   const all = globSync("test/**/*.test.ts", { cwd: ROOT }).sort();
   return texts.length === 0 ? all : all.filter((path) => texts.some((text) => path.includes(text)));
 }

@@ -93,4 +93,4 @@ function toServiceTable(manifests: readonly Manifest[]): string {
   return ["| Id | Service | Route | Price |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 
-const toCell = (text = ""): string => text.replaceAll("|", "\\|");
+const toCell = (text: string): string => text.replaceAll("|", "\\|");

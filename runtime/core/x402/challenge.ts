@@ -44,7 +44,7 @@ export function roomIn(headBytes: number, { error, ...rest }: Omit<PaymentRequir
 export function createChallenge(
   required: PaymentRequired,
   rails: readonly RailManifest[],
-  lean: PaymentRequired = required,
+  lean: PaymentRequired,
 ): Challenge {
   return {
     required,

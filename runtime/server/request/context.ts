@@ -74,7 +74,7 @@ interface Paid {
 export const contextOf = (response: Response): RequestContext => response.locals.context as RequestContext;
 
 /** Notes how the request's call was paid, with which token, and whether for an earlier call. */
-export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined, paid: Paid = {}): void {
+export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined, paid: Paid): void {
   context.payer = receipt?.payer;
   context.network = receipt?.network;
   context.transaction = receipt?.transaction || undefined;

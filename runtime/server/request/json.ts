@@ -18,7 +18,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
  * Reads a JSON body: UTF-8, with or without a byte order mark, nested at most `maxDepth` deep.
  * @param shape of these bytes @throws Problem `invalid-input` with one issue of type `json_invalid`.
  */
-export function parseJson(bytes: Buffer, maxDepth: number, shape = jsonShapeOf(bytes, maxDepth)): unknown {
+export function parseJson(bytes: Buffer, maxDepth: number, shape: JsonShape): unknown {
   const { tooDeepAt: position } = shape;
   const text = toText(bytes);
   if (position !== undefined) throw toInvalidJson({ position, error: `Nested more than ${maxDepth} levels deep` });

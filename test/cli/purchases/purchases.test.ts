@@ -16,7 +16,7 @@ const BUYER = {
 /** A seller whose wallets sign in for these networks. It lists the network of each proof as a purchase. */
 async function openSeller(
   networks: readonly string[],
-  times = 1,
+  times: number,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer(({ headers }, response) => {
     const proof = headers["sign-in-with-x"];

@@ -84,7 +84,7 @@ describe("a server", () => {
   });
 
   describe("of a shop on Base alone", () => {
-    const ofBase = async (env: Record<string, string> = {}): Promise<Record<string, string>> => {
+    const ofBase = async (env: Record<string, string>): Promise<Record<string, string>> => {
       const {
         BASE_PAYMENT_ADDRESS = "",
         BASE_RPC_URL = "",

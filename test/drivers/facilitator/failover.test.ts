@@ -27,7 +27,7 @@ const PAYMENT = { x402Version: 2, accepted: OFFER, payload: {} } as PaymentPaylo
 const SETTLED: SettleResponse = { success: true, transaction: "0x1", network: NETWORK };
 const REFUSED: SettleResponse = { success: false, errorReason: "simulation_failed", transaction: "", network: NETWORK };
 
-const outage = (code?: string): Problem =>
+const outage = (code: string): Problem =>
   new Problem("facilitator-unavailable", "no answer", { cause: Object.assign(new Error("gone"), { code }) });
 const lost = (): Promise<never> => Promise.reject(outage("UND_ERR_SOCKET"));
 const unsent = (): Promise<never> => Promise.reject(outage("ECONNREFUSED"));

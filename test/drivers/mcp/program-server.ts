@@ -34,7 +34,7 @@ export const USUAL: ToolServerOptions = {
 };
 
 /** A server that `closeServers` closes. */
-export function openServer(options: Partial<ToolServerOptions> = {}): LiveMcpServer {
+export function openServer(options: Partial<ToolServerOptions>): LiveMcpServer {
   const server = createToolServer({ ...USUAL, ...options });
   open.push(server);
   return server;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { parseJson } from "../../../runtime/server/request/json.ts";
+import { jsonShapeOf, parseJson } from "../../../runtime/server/request/json.ts";
 import { findJsonFault } from "../../../runtime/server/request/json-fault.ts";
 
 const broken = (text: string): boolean => {
@@ -47,7 +47,8 @@ describe("the first fault of a broken JSON text", () => {
   it("is reported for exactly what JSON.parse refuses", () => {
     fc.assert(
       fc.property(fc.oneof(fc.json({ depthSize: 4 }), fc.string({ maxLength: 8 })), (text) => {
-        const parse = (): unknown => parseJson(Buffer.from(text), 64);
+        const bytes = Buffer.from(text);
+        const parse = (): unknown => parseJson(bytes, 64, jsonShapeOf(bytes, 64));
         if (broken(text)) expect(parse).to.throw(Problem).with.property("code", "invalid-input");
         else expect(parse()).to.deep.equal(JSON.parse(text));
       }),

@@ -14,7 +14,7 @@ const toUuid = (text: string): string =>
   sha256(text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5");
 
 /** Sales of a year, and the refunds of some of them. The same on each call. */
-function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generator<BookEvent> {
+function* makeSales(count: number, from: number): Generator<BookEvent> {
   const step = YEAR_MS / count;
   for (let at = 0; at < count; at += 1) {
     const isYen = at % 10 === 9;
@@ -64,7 +64,7 @@ function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generator<BookE
 }
 
 /** Fills the book of an embedded store that no process uses. */
-export async function fillBook(dataDir: string, count: number, from?: number): Promise<void> {
+export async function fillBook(dataDir: string, count: number, from: number): Promise<void> {
   await (await openStore({ dataDir })).close();
   const db = new DatabaseSync(storeFileOf(dataDir));
   db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 10000; PRAGMA cache_size = -8000");

@@ -27,7 +27,7 @@ describe("a list of tasks", () => {
     payment.payload.authorization.from = payer;
     return (await send({ taskId: task.id, metadata: { "x402.payment.payload": payment } })).task;
   };
-  const list = (params: object = {}, headers: Record<string, string> = {}): Promise<Loose> =>
+  const list = (params: object, headers: Record<string, string> = {}): Promise<Loose> =>
     door.call("ListTasks", params, headers);
   const idsOf = ({ result }: Loose): string[] => result.tasks.map(({ id }: Loose) => id);
   const signIn = (address = PAYER, changes: object = {}): Record<string, string> => {

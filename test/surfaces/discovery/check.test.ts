@@ -80,7 +80,7 @@ describe("payphone check --discovery", () => {
       change(required);
       const findings = createFindings();
       const { site } = shown.set;
-      checkChallenge(findings, "402", createChallenge(required, site.rails), site);
+      checkChallenge(findings, "402", createChallenge(required, site.rails, required), site);
       return findings.list.map(toFindingLine);
     };
 

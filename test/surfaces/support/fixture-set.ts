@@ -31,16 +31,16 @@ export interface Shown {
   service(id: string): Service;
 }
 
-export async function showSet(dir = FIXTURES, { baseUrl = BASE_URL, isSandbox = false } = {}): Promise<Shown> {
+export async function showSet(dir = FIXTURES, { isSandbox = false } = {}): Promise<Shown> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw new Error(set.faults.map(({ message }) => message).join("\n"));
   const { site, schemas, compile } = set;
   const handlers = new Map(set.manifests.map((one) => [handlerOf(one), () => ({})]));
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: noStatus });
-  const documents = toDocuments({ services, site, schemas, baseUrl, isSandbox, assets: await loadAssets() });
+  const documents = toDocuments({ services, site, schemas, baseUrl: BASE_URL, isSandbox, assets: await loadAssets() });
   const rails = site.rails.map((rail) => createScriptedRail(rail));
   const history = { publish: async () => {}, earlier: async () => [], close: () => {} };
-  const extensionsOf = createExtensions({ services, schemas, baseUrl });
+  const extensionsOf = createExtensions({ services, schemas, baseUrl: BASE_URL });
   const offers = createOffers({ site, services, rails, history, extensionsOf });
   await offers.update(new Map(site.rails.map(({ id }) => [id, { state: "up" as const, extra: {} }])));
   const text = (path: string): string => {

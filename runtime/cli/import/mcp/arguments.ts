@@ -6,7 +6,7 @@ const SECRET_WORD = /^(?:(-{1,2}[\w-]*(?:key|token|secret|password))(?:=|$)|(\w*
 const SECRET_WAY = `a secret belongs in a variable that --env names; a program gets it by a shell: sh -c 'exec program "$TOKEN"'`;
 
 /** What an argument is named, where that is like a credential. */
-function secretName(word = ""): string | undefined {
+function secretName(word: string): string | undefined {
   const [, option, variable] = SECRET_WORD.exec(word) ?? [];
   return option ?? variable;
 }

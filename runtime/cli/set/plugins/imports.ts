@@ -162,7 +162,7 @@ const load: LoadHookSync = (url, context, next) => {
  * Excludes payphone's runtime, which payphone's own shop contains. The runtime must exist only once, because two copies
  * of a class are different classes.
  */
-const findServed = (url = ""): Served | undefined =>
+const findServed = (url: string): Served | undefined =>
   url.includes("/node_modules/") || url.startsWith(RUNTIME) ? undefined : served.find((one) => url.startsWith(one.url));
 
 /** Whether the importer is in a package of a shop. Another payphone, with classes of its own, may be installed beside it. */

@@ -18,11 +18,11 @@ const PAYMENTS: readonly Payment[] = [
 ];
 
 /** An item of a list of token transfers. */
-const toItem = (at: number, token: object, { from = OTHER, to = SUBJECT } = {}) => ({
+const toItem = (at: number, token: object, { to = SUBJECT } = {}) => ({
   transaction_hash: toWord(`0x${at}`),
   log_index: at,
   timestamp: `2026-10-0${at}T00:00:00.000000Z`,
-  from: { hash: from },
+  from: { hash: OTHER },
   to: { hash: to },
   token,
   total: { value: "5000000" },
