@@ -2,11 +2,10 @@ import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../support/sellers/shared-sandbox-server.ts";
-import { createBuyer, receiptOf } from "../support/sellers/stock-buyer.ts";
+import { buyerFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { runIn } from "./installed.ts";
 import { installPinned } from "./pinned.ts";
 
@@ -33,7 +32,7 @@ describe("a client generated from /openapi.json", () => {
     symlinkSync(modules, join(home, "node_modules"));
     sandbox = await sharedSandboxServer();
     writeFileSync(join(home, "openapi.json"), await (await fetch(`${sandbox.url}/openapi.json`)).text());
-    paying = wrapFetchWithPayment(fetch, await createBuyer(sandbox)) as typeof fetch; // It takes what fetch takes.
+    paying = (await buyerFetch(sandbox)) as typeof fetch; // It takes what fetch takes.
   });
   after(() => rmSync(home, { recursive: true, force: true }));
 

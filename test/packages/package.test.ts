@@ -2,14 +2,13 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
 import type { SandboxDescription } from "../../runtime/sandbox/open-sandbox.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { untilRailsUp } from "../support/sellers/rails-up.ts";
-import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { buyerFetch, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { HOST } from "./host.ts";
 import { bytesOf, type InstalledShop, installShop, packagesIn, type Started } from "./installed.ts";
 import { licenceOf } from "./licences.ts";
@@ -130,7 +129,7 @@ describe("the package, installed in an empty folder", () => {
 
     it("sells its service to the stock client", async () => {
       const description = (await (await fetch(`${server.url}/sandbox`)).json()) as SandboxDescription;
-      const pay = wrapFetchWithPayment(fetch, await createBuyer({ description }));
+      const pay = await buyerFetch({ description });
       const answer = await pay(`${server.url}/v1/count/words`, json(TEXT));
       expect(await answer.json()).to.deep.equal(COUNTED);
       expect(receiptOf(answer)).to.include({ success: true });

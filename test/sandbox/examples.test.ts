@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { eventually } from "../support/eventually.ts";
 import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../support/sellers/shared-sandbox-server.ts";
-import { createBuyer, json, type PayingFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
+import { buyerFetch, json, type PayingFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
 
 const { manifests, site } = await loadSet(join(import.meta.dirname, "../.."));
 const sold = manifests.filter(({ price }) => price !== undefined);
@@ -19,9 +18,7 @@ describe("the offline sandbox", () => {
   let pay: PayingFetch;
   before(async () => {
     server = await sharedSandboxServer();
-    const buyer = await createBuyer(server);
-    buyer.setSpendControls({ maxAmountPerPayment: "$5" });
-    pay = wrapFetchWithPayment(fetch, buyer);
+    pay = await buyerFetch(server);
   });
 
   for (const manifest of sold)

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type PaymentRequired, wrapFetchWithPayment } from "@x402/fetch";
+import type { PaymentRequired } from "@x402/fetch";
 import { expect } from "chai";
 import { toSandboxSources } from "../../runtime/cli/sandbox/sources.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
@@ -9,7 +9,7 @@ import { createLimits } from "../../runtime/server/request/limits.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { withRedis } from "../support/programs.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { createBuyer, json } from "../support/sellers/stock-buyer.ts";
+import { buyerFetch, createBuyer, json } from "../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../support/store/redis.ts";
 
 const set = await loadSet(join(import.meta.dirname, "../.."));
@@ -55,9 +55,7 @@ describe("the budgets of the project's own site", () => {
   });
 
   it("let a person open the explorer anew for every service and try each within a minute", async () => {
-    const buyer = await createBuyer(sandbox);
-    buyer.setSpendControls({ maxAmountPerPayment: "$5" });
-    const pay = wrapFetchWithPayment(ask, buyer);
+    const pay = await buyerFetch(sandbox, ask);
     for (const manifest of sold) {
       const page = await read("/docs");
       const assets = [...page.matchAll(/(?:src|href)="(\/?[^":?#]+\.(?:js|css|svg|png))"/g)].map(([, path]) => path);

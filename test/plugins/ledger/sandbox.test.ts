@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
 import type { LedgerReportDeliverable } from "../../../schemas/generated/services.ts";
@@ -7,7 +6,7 @@ import { ROOT } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startLocalSandbox } from "../../support/sellers/local-seller.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
-import { askRpc, createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
+import { askRpc, buyerFetch, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../host.ts";
 
 /** Everything here is checked with what a buyer has: public addresses, the chains' nodes and stock tools. */
@@ -18,8 +17,7 @@ describe("a report that was bought in the offline sandbox", () => {
 
   before(async () => {
     server = await startLocalSandbox(ROOT);
-    const buyer = await createBuyer(server);
-    pay = wrapFetchWithPayment(fetch, buyer.setSpendControls({ maxAmountPerPayment: "$2" }));
+    pay = await buyerFetch(server);
     const [example] = readManifest("ledger_report").examples;
     const accepted = await pay(`${server.url}/v1/ledger/report`, json(example?.input));
     const { status_url } = (await accepted.json()) as { status_url: string };

@@ -25,6 +25,15 @@ export async function createBuyer({
     .registerV1("solana", new ExactSvmSchemeV1(signer, solana));
 }
 
+/** The stock `@x402/fetch` around it, for calls of up to five dollars; `base` is the fetch beneath it. */
+export async function buyerFetch(
+  sandbox: Pick<TestSandbox, "description">,
+  base: typeof fetch = fetch,
+): Promise<PayingFetch> {
+  const client = await createBuyer(sandbox);
+  return wrapFetchWithPayment(base, client.setSpendControls({ maxAmountPerPayment: "$5" }));
+}
+
 /** A stock client that pays on one rail only. */
 export async function stockClient(sandbox: TestSandbox, id: string): Promise<x402Client> {
   const { network, asset } = rail(id);

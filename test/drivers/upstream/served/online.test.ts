@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { readConfig } from "../../../../runtime/cli/config/config.ts";
 import { toSandboxSources } from "../../../../runtime/cli/sandbox/sources.ts";
@@ -7,7 +6,7 @@ import { loadSet } from "../../../../runtime/cli/set/load.ts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { type LocalSeller, startLocalSeller } from "../../../support/sellers/local-seller.ts";
 import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
-import { createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
+import { buyerFetch, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
 import { type LlmServer, openLlmServer, say } from "../../../support/sources/llm-server.ts";
 import { openRecordedSource, type RecordedSource } from "./support/recorded-source.ts";
 
@@ -35,7 +34,7 @@ describe("a sandbox with live sources", () => {
       LLM_BASE_URL: model.url,
       LLM_MODEL: "local",
     });
-    pay = wrapFetchWithPayment(fetch, await createBuyer(server));
+    pay = await buyerFetch(server);
   });
   after(async () => {
     await server?.stop();
@@ -98,7 +97,7 @@ describe("a sandbox with recorded sources and a live model", () => {
   });
 
   it("asks the model what nobody has recorded, and says which is which", async () => {
-    const pay = wrapFetchWithPayment(fetch, await createBuyer(sandbox));
+    const pay = await buyerFetch(sandbox);
     model.behave(say({ roast: "Toast, at best.", target_summary: "A toast." }));
     const roasted = await pay(`${server.url}/v1/roast`, json({ target: "a toast" }));
     expect([roasted.status, roasted.headers.get(ORIGINS)]).to.deep.equal([200, "llm=live"]);

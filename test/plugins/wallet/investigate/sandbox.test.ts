@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
-import { wrapFetchWithPayment } from "@x402/fetch";
 import canonicalize from "canonicalize";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
 import { eventually } from "../../../support/eventually.ts";
 import type { SandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../../../support/sellers/shared-sandbox-server.ts";
-import { askRpc, createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
+import { askRpc, buyerFetch, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../../host.ts";
 import type { Data } from "./stage.ts";
 
@@ -23,9 +22,7 @@ describe("an investigation that is bought offline, end to end", () => {
   let pay: PayingFetch;
   before(async () => {
     server = await sharedSandboxServer();
-    const buyer = await createBuyer(server);
-    buyer.setSpendControls({ maxAmountPerPayment: "$5" });
-    pay = wrapFetchWithPayment(fetch, buyer);
+    pay = await buyerFetch(server);
   });
 
   const readBytes = async (url = ""): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());
