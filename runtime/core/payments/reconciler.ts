@@ -7,6 +7,7 @@ import type { Credits } from "./credits.ts";
 import { isDone, isOwed, isSeenPaid, type PaymentRecord, toJobPayment, UNATTENDED_MS } from "./record.ts";
 import type { Reservations } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
+import { SETTLE_MARGIN_SECONDS } from "./validity.ts";
 
 /** Brings every payment to a final outcome, without ever asking the payer for another payment. */
 export interface Reconciler {
@@ -58,8 +59,6 @@ type Settle = () => Promise<PaymentRecord>;
 type Check = () => Promise<void>;
 type Again = { readonly check: Check | undefined; readonly keepMs: number | undefined };
 
-/** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
-export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
 /** How long a settlement that the chain has ruled out is still looked up, since a reorganisation may bring it back. */
 const DEAD_MS = 10 * 60_000;

@@ -1,7 +1,8 @@
 import type { Service } from "../service.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
-import { SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
 
+/** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
+export const SETTLE_MARGIN_SECONDS = 6;
 /** The longest validity we accept: payments are remembered while they can be used again, and a day suits any client. */
 const LONGEST_SECONDS = 24 * 60 * 60;
 
