@@ -5,7 +5,8 @@ import type { Deployment } from "../../../runtime/drivers/facilitator/deployment
 import type { Coverage } from "../../../runtime/drivers/facilitator/local/coverage.ts";
 import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/local/deployment-quota.ts";
 import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/local/gas-budget.ts";
-import { createLocalSigner, readGasTerms, type Trace } from "../../../runtime/drivers/facilitator/local/signer.ts";
+import { readGasTerms } from "../../../runtime/drivers/facilitator/local/gas-terms.ts";
+import { createLocalSigner, type Trace } from "../../../runtime/drivers/facilitator/local/signer.ts";
 import { never } from "./stage.ts";
 
 export const TREASURY: Hex = "0x1111111111111111111111111111111111111111";

@@ -5,15 +5,8 @@ import type { SmartWalletsManifest } from "../../../core/set/manifest.ts";
 import { authorizationId, type Eip3009 } from "../../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../../core/x402/x402.ts";
 import { MALFORMED, makesSigner, readSignature } from "../deployment.ts";
-import {
-  createLocalSigner,
-  type Declined,
-  type GasTerms,
-  type LocalSignerOptions,
-  readGasTerms,
-  SPENT,
-  type Trace,
-} from "./signer.ts";
+import { type GasTerms, readGasTerms } from "./gas-terms.ts";
+import { createLocalSigner, type Declined, type LocalSignerOptions, SPENT, type Trace } from "./signer.ts";
 
 export interface LocalSchemeOptions
   extends Pick<LocalSignerOptions, "sender" | "budget" | "coverage" | "quota" | "assets" | "confirmationMs"> {

@@ -4,10 +4,11 @@ import type { Hex } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
 import type { EvmSender, EvmSubmission } from "../../evm/sender/sender.ts";
 import type { EvmInclusion } from "../../evm/sender/signer.ts";
-import { bundle, type Deployment, type TreasuryCall } from "../deployment.ts";
+import { bundle, type TreasuryCall } from "../deployment.ts";
 import type { Coverage, CoveredPayment } from "./coverage.ts";
 import type { DeploymentQuota } from "./deployment-quota.ts";
-import { type GasBudget, type GasPayer, type GasPlace, isLate } from "./gas-budget.ts";
+import { type GasBudget, type GasPlace, isLate } from "./gas-budget.ts";
+import type { GasTerms } from "./gas-terms.ts";
 
 /** Why the treasury declines to pay the gas of a payment. */
 export interface Declined {
@@ -52,24 +53,6 @@ export interface LocalSignerOptions {
   readonly trace: Trace;
 }
 
-/** The payer, and the gas terms of simulations and transactions of its payments. */
-export interface GasTerms {
-  readonly payer: GasPayer;
-  /** The payer's code; "0x" for an ordinary account, and for a wallet that is not deployed yet. */
-  readonly code: Hex;
-  /** The payer's deployment; undefined for deployed wallets and for ordinary accounts. */
-  readonly deployment?: Deployment;
-  readonly mostGas: bigint;
-  /** The fees of the simulation, so that it sees the transaction's gas price. */
-  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-}
-
-/** An ordinary payment uses 50 000 to 100 000. */
-const MOST_GAS = 150_000n;
-/** A contract verifies its own signatures (ERC-1271) at the treasury's cost: a passkey takes about 300 000. */
-const MOST_GAS_OF_CONTRACTS = 400_000n;
-/** A wallet's deployment takes 150 000 to 300 000 in addition. */
-const MOST_GAS_OF_DEPLOYMENTS = 700_000n;
 /** The functions in which the SDK simulates a payment, without and with a deployment. */
 const SIMULATIONS: ReadonlySet<string> = new Set(["transferWithAuthorization", "tryAggregate"]);
 /** The transaction hash that the SDK gets for a deployment, which is really sent together with the transfer. */
@@ -118,35 +101,6 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
 /** viem passes further members of a call on to `eth_call`, although its type lacks them. */
 type ContractRead = Parameters<PublicClient["readContract"]>[0];
 type ContractWrite = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
-
-/**
- * @param parties.treasury the account that pays the gas.
- * @throws Problem `unavailable` when it has too little, which a simulation would report as the payment's fault; errors
- * of the chain or the sender's store.
- */
-export async function readGasTerms(
-  chain: PublicClient,
-  parties: { readonly payer: Hex; readonly treasury: Hex; readonly deployment?: Deployment | undefined },
-  sender: EvmSender,
-  signal: AbortSignal,
-): Promise<GasTerms> {
-  const [code = "0x", balance, { baseFee, tip }] = await Promise.all([
-    chain.getCode({ address: parties.payer }),
-    chain.getBalance({ address: parties.treasury }),
-    sender.market(signal),
-  ]);
-  const deployment = code === "0x" ? parties.deployment : undefined;
-  const payer: GasPayer = {
-    address: parties.payer.toLowerCase(),
-    isContract: code !== "0x" || deployment !== undefined,
-  };
-  const mostGas = deployment ? MOST_GAS_OF_DEPLOYMENTS : payer.isContract ? MOST_GAS_OF_CONTRACTS : MOST_GAS;
-  // The base fee may rise by a quarter before the simulation, without changing the gas price that it sees.
-  const fees = { maxFeePerGas: (baseFee * 5n) / 4n + tip, maxPriorityFeePerGas: tip };
-  if (balance < mostGas * fees.maxFeePerGas)
-    throw new Problem("unavailable", `The treasury ${parties.treasury} has too little to pay for gas`);
-  return { payer, code, ...(deployment && { deployment }), mostGas, fees };
-}
 
 /**
  * Sends the SDK's transaction, unless the token refuses it: the gas estimate is the last check before it moves money.
