@@ -1,8 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { EVM_ADDRESS } from "../account.ts";
-import { isDamaged, unlessDamaged } from "../damage.ts";
-import { isObject } from "../json.ts";
+import { unlessDamaged } from "../damage.ts";
 import { isSameToken } from "../rails/tokens.ts";
 import type { Store } from "../store.ts";
 import { createLeases } from "../time/leases.ts";
@@ -11,6 +10,7 @@ import type { JobPayment } from "../x402/x402.ts";
 import { createRefundAttempt, type ScreenRecipient } from "./attempt.ts";
 import type { RefundRail } from "./rail.ts";
 import { createRefundRecords, type OpenRefund, type RefundCase } from "./records.ts";
+import { createRestoreRefund, type FindSold } from "./restore.ts";
 
 /** The refund's part of the status of a failed job, or of work that was paid for but not delivered. */
 export interface RefundStatus {
@@ -52,11 +52,7 @@ export interface RefundsDeps {
   /** The rail of automatic refunds; when omitted, all refunds are manual. */
   readonly rail?: RefundRail | undefined;
   readonly screenRecipient: ScreenRecipient;
-  /**
-   * Finds in the book what was paid for a job or for owed work, and when (Unix milliseconds), where the record of its
-   * refund is damaged.
-   */
-  readonly findSold?: ((id: string) => Promise<(RefundCase & { readonly at: number }) | undefined>) | undefined;
+  readonly findSold?: FindSold | undefined;
   /** The delay after the first failed attempt; doubled for each further one. */
   readonly firstMs?: number;
   readonly sweepMs?: number;
@@ -79,8 +75,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   const attempt = rail && createRefundAttempt({ records, rail, screenRecipient, clock, log, guardMs });
   const onError = (error: unknown): void => log.warn("refund.lease-failed", { error });
   const leases = createLeases({ store, prefix: "refund-lease:", onError, reclaims: true, leaseMs });
-  /** Refunds that the operator was told of, since their records are damaged for good. */
-  const lost = new Set<string>();
+  const restore = createRestoreRefund({ store, records, leases, log, whyManual, findSold });
   const sweeper = createSweeper<OpenRefund>({
     list,
     read: readPending,
@@ -132,48 +127,6 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     for (const id of damaged) if (await restore(id).catch(onError)) yield id;
   }
 
-  /** Writes a damaged record anew from the book. True when that refund can go on. */
-  async function restore(id: string): Promise<boolean> {
-    const lease = await leases.claim(id);
-    if (!lease) return false; // Another process restores it.
-    try {
-      if (!(await isLost(id))) return true;
-      if (await isForeign(id)) return tellOfLoss(id, FOREIGN);
-      const sold = await findSold(id);
-      if (!sold) return tellOfLoss(id, UNKNOWN);
-      const { at: openedAt, ...owed } = sold;
-      const reason = whyManual(owed.payment);
-      await records.update({ ...owed, openedAt, state: reason === null ? "pending" : "manual", reason });
-      log.warn("refund.restored", { job: id, service: owed.service });
-      return true;
-    } finally {
-      await lease.release();
-    }
-  }
-
-  async function isLost(id: string): Promise<boolean> {
-    try {
-      await records.read(id);
-      return false;
-    } catch (error) {
-      if (!isDamaged(error)) throw error;
-      return true;
-    }
-  }
-
-  /** Whether another version has left it in a state that this one does not know. */
-  async function isForeign(id: string): Promise<boolean> {
-    const record = await store.get<unknown>(`refund:${id}`).catch(unlessDamaged);
-    const state = isObject(record) ? record.state : undefined;
-    return typeof state === "string" && state !== "pending" && state !== "manual";
-  }
-
-  function tellOfLoss(id: string, reason: string): false {
-    if (!lost.has(id)) log.error("refund.damaged", { job: id, record: `refund:${id}`, reason });
-    lost.add(id);
-    return false;
-  }
-
   async function readPending(id: string): Promise<OpenRefund | undefined> {
     const refund = await records.read(id);
     return refund?.state === "pending" ? refund : undefined;
@@ -222,10 +175,6 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 
 /** Stands for a damaged refund, until that is restored or the operator acts. */
 const DAMAGED: Pick<OpenRefund, "state" | "held"> = { state: "manual" };
-
-const UNKNOWN =
-  "Its record is damaged, and the book has no sale of it: find out who is owed what, pay it back, and delete the record";
-const FOREIGN = "Another version of payphone has written it: only that one can pay it back";
 
 const NO_MORE = "This site does not make refunds in this token any more";
 
