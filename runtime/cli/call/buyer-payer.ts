@@ -1,7 +1,7 @@
 import { base58 } from "@scure/base";
 import { x402Client } from "@x402/core/client";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
+import type { DefaultAsset, FindDefaultAsset, PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../../core/set/manifest.ts";
@@ -28,9 +28,16 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
   const isLong = maxTimeoutSeconds > LONGEST_SECONDS;
   const fault = isLong ? "longer than a day" : !Number.isInteger(maxTimeoutSeconds) && "no whole number";
   if (fault) refuseToPay(`the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}`);
-  const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, await wallet.rpc(rail));
+  const { address, scheme, findDefaultAsset } = isEvm(rail)
+    ? await evm(key as Hex)
+    : await solana(key, await wallet.rpc(rail));
   if (!isEvm(rail) && extra?.feePayer === address)
     refuseToPay(`the seller names the buyer, ${address}, as the payer of the network's fee, which no limit counts`);
+  const known = findDefaultAsset(asset, network);
+  if (known && (known.decimals !== rail.decimals || rail.currency !== "usd"))
+    refuseToPay(
+      `rail ${rail.id} counts ${rail.currency} with ${rail.decimals} decimals, and its token ${known.symbol} counts usd with ${known.decimals}: correct the rail, since no limit holds otherwise`,
+    );
   const client = new x402Client()
     .register(network, scheme)
     .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: amount }] });
@@ -54,22 +61,27 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
 interface Signer {
   readonly address: string;
   readonly scheme: SchemeNetworkClient;
+  /** A token of the SDK's list, all of which count dollars: a file of rails, which may be a stranger's, could say otherwise. */
+  readonly findDefaultAsset: FindDefaultAsset<DefaultAsset>;
 }
 
 async function evm(key: Hex): Promise<Signer> {
-  const [{ privateKeyToAccount }, { ExactEvmScheme }] = await Promise.all([
+  const [{ privateKeyToAccount }, { ExactEvmScheme }, { findDefaultAsset }] = await Promise.all([
     import("viem/accounts"),
     import("@x402/evm/exact/client"),
+    import("@x402/evm"),
   ]);
   const account = privateKeyToAccount(key);
-  return { address: account.address, scheme: new ExactEvmScheme(account) };
+  return { address: account.address, scheme: new ExactEvmScheme(account), findDefaultAsset };
 }
 
 async function solana(key: string, rpcUrl: string | undefined): Promise<Signer> {
-  const [{ createKeyPairSignerFromBytes }, { ExactSvmScheme }] = await Promise.all([
+  const [{ createKeyPairSignerFromBytes }, { ExactSvmScheme }, { findDefaultAsset }] = await Promise.all([
     import("@solana/kit"),
     import("@x402/svm/exact/client"),
+    import("@x402/svm"),
   ]);
   const signer = await createKeyPairSignerFromBytes(base58.decode(key));
-  return { address: signer.address, scheme: new ExactSvmScheme(signer, rpcUrl === undefined ? {} : { rpcUrl }) };
+  const scheme = new ExactSvmScheme(signer, rpcUrl === undefined ? {} : { rpcUrl });
+  return { address: signer.address, scheme, findDefaultAsset };
 }

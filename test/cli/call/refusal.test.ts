@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { CallOptions } from "../../../runtime/cli/call/call.ts";
@@ -213,31 +213,6 @@ describe("payphone call refuses", () => {
     expect(await refusal(2, { resume: join(directory, "none.json") })).to.match(
       /^payphone: --resume cannot read .+ENOENT/,
     );
-  });
-
-  it("to go by rails that it cannot read", async () => {
-    expect(await refusal(2, { dir: "/nowhere" })).to.match(
-      /^payphone: cannot read the rails in .+_site\.yaml \(ENOENT/,
-    );
-  });
-
-  it("to go by rails that call a known token's units something else, or lack what is shown of a payment", async () => {
-    const directory = createFolder();
-    const file = join(directory, "manifests/_site.yaml");
-    const own = await readFile(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8");
-    await mkdir(join(directory, "manifests"));
-    const recased = own.replace(USDC_OFFER.asset, (asset) => asset.toLowerCase());
-    await writeFile(file, recased.replace("decimals: 6", "decimals: 18"));
-    seller.script.offers = [{ ...USDC_OFFER, amount: "900000000000" }];
-    expect(await refusal(2, { dir: directory })).to.equal(
-      `payphone: ${file}: decimals of rail base is 18, and USDC on Base has 6`,
-    );
-    await writeFile(file, own.replace("currency: usd", "currency: jpy"));
-    expect(await refusal(2, { dir: directory })).to.equal(
-      `payphone: ${file}: currency of rail base is jpy, and USDC on Base has usd`,
-    );
-    await writeFile(file, own.replace(/\n +explorer:.*/, ""));
-    expect(await refusal(2, { dir: directory })).to.equal(`payphone: ${file}: rail base has no explorer`);
   });
 
   it("to go on when nothing answers", async () => {
