@@ -23,7 +23,11 @@ export function toSmallest(
   const fields = isObject(properties) ? properties : {};
   const needed = Array.isArray(required) ? required.map(String) : [];
   const further = Object.keys(fields).filter((name) => !needed.includes(name));
-  const taken = [...needed, ...further.slice(0, Math.max(0, Number(minProperties) - needed.length))];
+  const named = [...needed, ...further.slice(0, Math.max(0, Number(minProperties) - needed.length))];
+  const other = isObject(kept.additionalProperties) ? kept.additionalProperties : undefined;
+  const unnamed = kept.additionalProperties === false ? [] : toNames(Number(minProperties) - named.length);
+  const taken = [...named, ...unnamed];
+  const schemaOf = (name: string): unknown => fields[name] ?? other ?? (unnamed.includes(name) ? TEXT : undefined);
   const usual = choice < USUAL ? usualOf(kept) : undefined;
   const isList = [kept.type].flat().includes("array");
   return {
@@ -31,12 +35,19 @@ export function toSmallest(
     ...(usual === undefined ? toShortText(kept) : { const: usual }),
     ...(Number(kept.maximum) > Number.MAX_SAFE_INTEGER && { maximum: Number.MAX_SAFE_INTEGER }),
     ...(taken.length > 0 && {
-      properties: Object.fromEntries(taken.map((name) => [name, next(fields[name])])),
+      properties: Object.fromEntries(taken.map((name) => [name, next(schemaOf(name))])),
       required: taken,
     }),
     ...(isList && { items: next(items), minItems, maxItems: minItems }),
   };
 }
+
+const TEXT = { type: "string" };
+const MOST_UNNAMED = 16;
+
+/** Names of fields that a mapping needs, and the schema does not name. */
+const toNames = (count: number): string[] =>
+  Array.from({ length: Math.min(Math.max(0, count), MOST_UNNAMED) }, (_, at) => `name_${at + 1}`);
 
 const SHORT = 16;
 const FORMS = new Set(["date-time", "email", "hostname", "ipv6", "uri", "uri-reference", "url", "uuid"]);

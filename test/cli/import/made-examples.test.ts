@@ -24,6 +24,23 @@ describe("the example of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("has as many fields as a mapping needs, also where the schema names none of them", async () => {
+    const labels = { type: "object", minProperties: 1, additionalProperties: text };
+    const json = (schema: object) => ({ required: true, content: { "application/json": { schema } } });
+    const { dir, report } = await importDocument({
+      tag: { method: "post", requestBody: json({ type: "object", required: ["labels"], properties: { labels } }) },
+      free: { method: "post", requestBody: json({ type: "object", minProperties: 2 }) },
+      sized: {
+        method: "post",
+        requestBody: json({ ...labels, additionalProperties: { type: "integer", minimum: 5 } }),
+      },
+    });
+    expect(report).to.include("3 services").and.not.to.include("left out");
+    expect(await faultsOf(dir)).to.deep.equal([]);
+    const [{ input }] = (await manifestOf(dir, "shelf_tag")).examples as [{ input: object }];
+    expect(input).to.deep.equal({ body: { labels: { name_1: "example" } } });
+  });
+
   it("names the type of a file where the document takes several, and is sent so", async () => {
     const file = { required: true, content: { "image/*": { schema: { type: "string", format: "binary" } } } };
     const any = { required: true, content: { "*/*": { schema: { type: "string", format: "binary" } } } };
