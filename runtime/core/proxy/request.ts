@@ -48,7 +48,8 @@ function toTarget({ target }: RequestPlan, scope: Scope): string {
 
 function toSegment(template: Template, scope: Scope): string {
   const text = fill(template, scope, inPath);
-  const [place] = template.filter((part) => typeof part === "object");
+  const places = placeholdersOf(template);
+  const place = places.find((one) => text === undefined && readPlace(one, scope) === undefined) ?? places[0];
   if (!place) return text ?? "";
   const value = readPlace(place, scope);
   if (!text) throw toBadValue(place, value, "it stands in a path and must not be empty");

@@ -45,6 +45,9 @@ describe("null in an input that is passed on", () => {
           'request: PUT /issue, body: "{milestone}", query: { t: "{title}", s: "{sort}" }',
           FIRST,
         ),
+        "manifests/named.yaml": toManifest("named", 'request: "GET /{title}-{sort}", query: { m: "{milestone}" }')
+          .replace("output:", "  required: [title, sort]\noutput:")
+          .replace("A title }", "A title, sort: up }"),
         "manifests/form.yaml": toManifest("form", "request: POST /issue, encoding: form, body: input"),
         "manifests/work.yaml": toManifest("work", 'request: POST /issue, query: { sort: "{sort}" }, body: input', JOB),
       }),
@@ -71,5 +74,13 @@ describe("null in an input that is passed on", () => {
     expect(await sent("part", {})).to.equal("/issue {}");
     expect(await sent("alone", { milestone: null })).to.equal("/issue null");
     expect(await sent("alone", {})).to.equal("/issue ");
+  });
+
+  it("is refused by its own name in a segment of a path that has several fields", async () => {
+    const { detail } = (await (await shop.buy("/v1/named", { title: "x", sort: null })).json()) as {
+      detail: { loc: string[]; msg: string }[];
+    };
+    expect(detail.map(({ loc }) => loc)).to.deep.equal([["body", "sort"]]);
+    expect(detail[0]?.msg).to.match(/it stands in a path and must not be empty$/);
   });
 });
