@@ -28,6 +28,10 @@ export function toSources({
 }: Omit<Limits, "activity" | "balances" | "balancesAt" | "investigatedAt">): Coverage[] {
   const { nodes, counterparties } = graph;
   const known = nodes.filter((node) => node.screened?.partial === false).length;
+  // A newer list may have come while the counterparties were traced.
+  const lists = [
+    ...new Set([screened.corpus_version, ...nodes.flatMap((node) => node.screened?.corpus_version ?? [])]),
+  ];
   const { neighbourhood } = traced;
   const followed = nodes.filter(({ hop, contacts }) => hop === 1 && contacts !== null).length;
   const second = nodes.filter(({ hop }) => hop === 2).length;
@@ -37,7 +41,7 @@ export function toSources({
   return [
     {
       source: SANCTIONS_LIST,
-      covers: `The list ${screened.corpus_version}, for all counterparties.`,
+      covers: `The ${lists.length > 1 ? "lists" : "list"} ${lists.join(" and ")}, for all counterparties.`,
       whole: isListCurrent,
     },
     ...(subject.family === "evm"

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import nock from "nock";
 import { type LlmRequest, Problem } from "../../../../runtime/api/plugin.ts";
 import { createCompiler } from "../../../../runtime/core/schema/validator.ts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { offline } from "../../../support/sources/replay.ts";
-import { newAddress, open, openHost, pay, present } from "./stage.ts";
+import { newAddress, OFAC_URL, open, openHost, pay, present } from "./stage.ts";
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
@@ -96,6 +98,27 @@ describe("a job of investigation", () => {
     const steps = createSteps();
     await dead(subject, steps).catch(() => undefined);
     expect([...steps.kept.keys()]).to.deep.equal(["list", "screen"]);
+  });
+
+  it("names both sanctions lists when a newer one came while it was under way", async () => {
+    const clock = present();
+    const host = openHost({ base: sandbox.base.url }, { clock });
+    const investigate = await open(host);
+    const steps = createSteps();
+    steps.crash("transfers");
+    await investigate(subject, steps).catch(() => undefined);
+    steps.crash(undefined);
+    clock.pass(25 * 3_600_000);
+    const { origin, pathname } = new URL(OFAC_URL);
+    const list = readFileSync("plugins/wallet/recordings/ofac/sdn.xml", "utf8").replace("09/10/2026", "09/11/2026");
+    nock(origin).get(pathname).reply(200, list);
+    await host.tasks.get("ofac")?.(new AbortController().signal);
+    const { data } = await investigate(subject, steps);
+    expect(data.graph.nodes.map(({ screened }) => screened?.corpus_version.slice(0, 19))).to.deep.equal([
+      "ofac-sdn-2026-09-10",
+      "ofac-sdn-2026-09-11",
+    ]);
+    expect(data.coverage[0]?.covers).to.match(/^The lists ofac-sdn-2026-09-10-\w+ and ofac-sdn-2026-09-11-\w+, /);
   });
 
   it("fails with its store, rather than to call a source missing", async () => {
