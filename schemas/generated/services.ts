@@ -1078,7 +1078,7 @@ export interface NameResolveResponse {
    */
   name: string;
   /**
-   * At most one for each chain; a .eth name can lead to both. Empty when the name is not registered, has expired (a .eth name: 90 days ago or more), or leads nowhere.
+   * At most one for each chain; a .eth name can lead to both. Empty when nobody holds the name, or it leads nowhere.
    */
   addresses?: NameAddress[];
   /**
