@@ -1,9 +1,7 @@
 import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 import type { CreateLimiter } from "../core/limiter.ts";
+import { LONGEST_TIMER_MS } from "../core/time/deadline.ts";
 
-/** The longest time of a timer of Node, about 24 days: with a longer one, each budget would be full again at once. */
-const LONGEST_SECONDS = (2 ** 31 - 1) / 1000;
-
-/** A limiter in this process's memory. */
+/** A limiter in this process's memory. With a longer timer than Node's longest, each budget would be full again at once. */
 export const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
-  new RateLimiterMemory({ points, duration: Math.min(seconds, LONGEST_SECONDS) });
+  new RateLimiterMemory({ points, duration: Math.min(seconds, LONGEST_TIMER_MS / 1000) });

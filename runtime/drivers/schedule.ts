@@ -1,5 +1,6 @@
 import type { Log, Schedule } from "../api/capabilities.ts";
 import { once } from "../core/once.ts";
+import { LONGEST_TIMER_MS } from "../core/time/deadline.ts";
 import { createIdleTimeout } from "./http/idle-timeout.ts";
 
 /** The tasks of plugins. They run from `start` on, and must be closed. */
@@ -21,8 +22,6 @@ const RUN_MS = 120_000;
 const RETRY_MS = 30_000;
 /** How long a running task may take to end when it is aborted. */
 const END_MS = 5000;
-/** A longer timer would fire at once in Node. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Each task has its own timer, which does not keep the process alive. */
 export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {

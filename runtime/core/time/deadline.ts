@@ -1,3 +1,6 @@
+/** The longest time of a timer of Node, about 24 days: a longer one would be over at once. */
+export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;
+
 /** Deadlines share one timer within a tenth of their time. */
 const STEPS = 10;
 

@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, RequestOptions } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../../core/json.ts";
+import { LONGEST_TIMER_MS } from "../../core/time/deadline.ts";
 import { createIdleTimeout } from "../http/idle-timeout.ts";
 import { listRaw } from "./tool-list.ts";
 
@@ -17,8 +18,6 @@ export type CallTool = (tool: string, input: JsonObject, terms: CallTerms) => Pr
  * versions, this code may mean anything.
  */
 const HEADER_MISMATCH = -32020;
-/** The longest time of a timer of Node. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The client's own timer would be due before it has read what came while this process stood still. */
 export async function inTime<T>(

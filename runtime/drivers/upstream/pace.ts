@@ -1,4 +1,5 @@
 import type { Clock } from "../../api/capabilities.ts";
+import { LONGEST_TIMER_MS } from "../../core/time/deadline.ts";
 
 /** An upstream's rate limit, as a token bucket. */
 export interface Rate {
@@ -37,8 +38,6 @@ interface Waiter {
   readonly needs: number;
 }
 
-/** A longer timer would fire at once in Node, and again and again. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const SLOWEST = 1 / 16;
 const QUICKENING = 1 / 64;
 const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), waitMs: () => 0, quicken() {}, slow() {} };
