@@ -23,15 +23,23 @@ export interface Report {
 
 /** What processes with NODE_V8_COVERAGE set to this folder have left in it: those that ended by themselves. */
 export function readReports(folder: string, root: string): Report[] {
-  return readdirSync(folder).flatMap((name) => {
-    const { result } = JSON.parse(readFileSync(join(folder, name), "utf8")) as { result: Script[] }; // V8 wrote it.
-    return result
+  return readdirSync(folder).flatMap((name) =>
+    readScripts(join(folder, name))
       .filter(({ url }) => url.startsWith("file:") && !url.includes("/node_modules/"))
       .map(({ url, functions }) => ({
         file: relative(root, fileURLToPath(url)),
         ranges: functions.flatMap((one) => one.ranges),
-      }));
-  });
+      })),
+  );
+}
+
+/** None where the process was killed while it wrote them. */
+function readScripts(path: string): readonly Script[] {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")).result;
+  } catch {
+    return [];
+  }
 }
 
 /** @param offset in the source: Node strips types without moving anything. */
