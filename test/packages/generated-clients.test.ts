@@ -1,8 +1,8 @@
-import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
+import { createFolder } from "../support/folder.ts";
 import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../support/sellers/shared-sandbox-server.ts";
 import { buyerFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
@@ -20,7 +20,7 @@ interface Bought {
 type Buy = (baseUrl: string, paying: typeof fetch) => Promise<Bought>;
 
 describe("a client generated from /openapi.json", () => {
-  const home = mkdtempSync(join(tmpdir(), "payphone-clients-"));
+  const home = createFolder();
   let sandbox: SandboxServer;
   let paying: typeof fetch;
   before(async function () {
@@ -34,7 +34,6 @@ describe("a client generated from /openapi.json", () => {
     writeFileSync(join(home, "openapi.json"), await (await fetch(`${sandbox.url}/openapi.json`)).text());
     paying = (await buyerFetch(sandbox)) as typeof fetch; // It takes what fetch takes.
   });
-  after(() => rmSync(home, { recursive: true, force: true }));
 
   it("compiles under strict, and has the compiler find mistakes", async function () {
     this.timeout(120_000);

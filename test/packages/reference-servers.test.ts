@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runMcpImport } from "../../runtime/cli/import/import-mcp.ts";
 import { faultsOf } from "../cli/import/shop.ts";
 import { makeDirectory } from "../core/set/served-directory.ts";
+import { createFolder } from "../support/folder.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
 import { siteOf } from "../support/sellers/site-of.ts";
 import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
@@ -41,7 +41,7 @@ const SOLD: readonly Sold[] = [
 ];
 
 describe("the reference servers of MCP", () => {
-  const home = mkdtempSync(join(tmpdir(), "payphone-servers-"));
+  const home = createFolder();
   const folder = join(home, "files");
   let shop: ProxyShop;
   let dir: string;
@@ -59,10 +59,7 @@ describe("the reference servers of MCP", () => {
       },
     });
   });
-  after(async () => {
-    await shop?.close();
-    rmSync(home, { recursive: true, force: true });
-  });
+  after(() => shop?.close());
 
   async function importWhole(modules: string, server: string): Promise<void> {
     const program = join(modules, `@modelcontextprotocol/server-${server}/dist/index.js`);
