@@ -30,11 +30,11 @@ export function toFiltered(filter: LineFilter): Filtered {
   };
 }
 
-/** The conditions on a line's terms. */
+/** The conditions on a line's terms. They are looked up line by line: an hour has few lines, and a book may have many terms. */
 export const toTermsWhere = ({ service, rail }: LineFilter, column: string): Where =>
   toWhere([
-    [`${column} IN (SELECT id FROM book_terms WHERE service = ?)`, service],
-    [`${column} IN (SELECT id FROM book_terms WHERE rail = ?)`, rail],
+    [`(SELECT service FROM book_terms WHERE id = ${column}) = ?`, service],
+    [`(SELECT rail FROM book_terms WHERE id = ${column}) = ?`, rail],
   ]);
 
 function toWhere(conditions: readonly (readonly [sql: string, value: SQLInputValue | undefined])[]): Where {

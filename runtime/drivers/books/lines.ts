@@ -21,6 +21,8 @@ const keyed = (column: string, value: string): string => `SELECT l.seq, l.sale
   FROM ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf(value)}
   CROSS JOIN book_lines l ON l.seq = k.seq AND l.${column} = ${value}`;
 const MOST_STATEMENTS = 50;
+/** How many days are looked up at once, and more hours than a day has: a page needs few. */
+const MOST_DAYS = 31;
 
 export function createLineQuestions(db: DatabaseSync): LineQuestions {
   const termsOf = createTermsReader(db);
@@ -88,14 +90,21 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
   function* hoursOf({ service, rail }: LineFilter, { from, to, isForth }: HourSpan): Generator<number> {
     const { wheres, values } = toTermsWhere({ service, rail }, "terms");
     const sql = `SELECT DISTINCT at FROM book_sums WHERE unit = ? AND at >= ? AND at <= ? AND ${wheres.join(" AND ")}
-      ORDER BY at ${isForth ? "ASC" : "DESC"}`;
+      ORDER BY at ${isForth ? "ASC" : "DESC"} LIMIT ${MOST_DAYS}`;
     const read = (unit: number, first: number, last: number): readonly number[] =>
       statementOf(sql)
         .all(unit, first, last, ...values)
         .map((row) => (row as unknown as [number])[0]);
     const [first, last] = [Math.floor(from / HOUR_MS), Math.floor((to - 1) / HOUR_MS)];
-    for (const day of read(UNITS.day, Math.floor(first / 24), Math.floor(last / 24)))
-      yield* read(UNITS.hour, Math.max(first, day * 24), Math.min(last, day * 24 + 23));
+    let [firstDay, lastDay] = [Math.floor(first / 24), Math.floor(last / 24)];
+    for (let days: readonly number[]; ; ) {
+      days = read(UNITS.day, firstDay, lastDay);
+      for (const day of days) yield* read(UNITS.hour, Math.max(first, day * 24), Math.min(last, day * 24 + 23));
+      const end = days.at(-1);
+      if (end === undefined || days.length < MOST_DAYS) return;
+      if (isForth) firstDay = end + 1;
+      else lastDay = end - 1;
+    }
   }
 
   function statementOf(sql: string): StatementSync {
