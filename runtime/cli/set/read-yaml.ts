@@ -55,6 +55,8 @@ export function readYaml(file: string, text: string): Reading {
   keepWritten(document);
   for (const { range, source, value } of findRounded(document))
     faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
+  for (const { range, value } of findUnquoted(document))
+    faults.push(faultOf(range?.[0] ?? 0, "bad-placeholder", `{${value}} is a mapping in YAML; write "{${value}}"`));
   for (const { range } of findBroken(document)) faults.push(faultOf(range?.[0] ?? 0, "bad-text", HALF_CHARACTER));
   const source: SourceFile = {
     file,
@@ -114,6 +116,19 @@ function findRounded(document: Document.Parsed): readonly Scalar[] {
       const { value, source = "" } = node;
       if (isSent && typeof value === "number" && /^-?\d{16,}$/.test(source) && String(value) !== source)
         found.push(node);
+    },
+  });
+  return found;
+}
+
+/** The placeholders in a body that lack their quotes: each is a mapping with a key and no value, and would be sent as one. */
+function findUnquoted(document: Document.Parsed): readonly Scalar[] {
+  const found: Scalar[] = [];
+  visit(document, {
+    Map(_at, { flow, items: [pair, ...others] }, path) {
+      const [first, second] = path.filter(isPair).map(({ key }) => String(key));
+      const isAlone = flow === true && others.length === 0 && isScalar(pair?.key) && pair.value === null;
+      if (first === "proxy" && second === "body" && isAlone) found.push(pair.key as Scalar);
     },
   });
   return found;

@@ -143,6 +143,9 @@ function explainLimit(complaint: string, limit: number): string {
 function explainType({ schema, data, parentSchema }: ErrorObject): string {
   const types = [schema].flat() as string[];
   const wanted = `must be ${types.map((type) => KINDS[type] ?? type).join(" or ")}`;
+  const [name, ...others] = isObject(data) ? Object.keys(data) : [];
+  const isPlaceholder = types.includes("string") && others.length === 0 && isObject(data) && data[name ?? ""] === null;
+  if (isPlaceholder) return `${wanted}; write it in quotes: "{${name}}"`;
   const isQuotable = typeof data === "number" || typeof data === "boolean";
   if (!types.includes("string") || !isQuotable) return wanted;
   if (isRounded(data)) return `${wanted}; write it in quotes`;
