@@ -63,6 +63,12 @@ export const toListedTask = (
   { historyLength, includeArtifacts }: { readonly historyLength: number; readonly includeArtifacts: boolean },
 ): object => toTask({ task, historyLength }, SPELLINGS["1.0"], includeArtifacts);
 
+/** A file, with its age where it is from a cache. */
+const toFilePart = (file: MediaOutput, spell: Spelling): object => ({
+  ...spell.file(file),
+  ...(file.age_seconds !== undefined && { metadata: { age_seconds: file.age_seconds } }),
+});
+
 function toTask({ task, required, historyLength }: ShownTask, spell: Spelling, withArtifacts = true): object {
   const { id, contextId, skill, state, text, job, problem, updatedAt } = task;
   const metadata = toMetadata(task, required);
@@ -75,7 +81,7 @@ function toTask({ task, required, historyLength }: ShownTask, spell: Spelling, w
     parts: [spell.text(text), ...(problem ? [spell.data(problem)] : [])],
     ...(metadata && { metadata }),
   };
-  const part = task.isFile ? spell.file(task.output as MediaOutput) : spell.data(task.output); // The service's manifest says which.
+  const part = task.isFile ? toFilePart(task.output as MediaOutput, spell) : spell.data(task.output); // The service's manifest says which.
   const artifact = { artifactId: `${id}.result`, name: skill, parts: [part] };
   return {
     ...spell.kind("task"),

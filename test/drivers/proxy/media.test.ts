@@ -112,7 +112,8 @@ describe("a file that an upstream makes", () => {
       const waiting = await client.begin("picture", { word: "apple" });
       const done = await client.pay(waiting, shop.pay(waiting.status.message.metadata["x402.payment.required"]));
       expect(client.state(done)).to.equal("completed");
-      const { content, file: sent, mediaType } = done.artifacts[0].parts[0];
+      const { content, file: sent, mediaType, metadata } = done.artifacts[0].parts[0];
+      expect(metadata, "its age").to.deep.equal({ age_seconds: 0 });
       expect(sent?.mimeType ?? mediaType).to.equal("image/png");
       expect(sent ? Buffer.from(sent.bytes, "base64") : Buffer.from(content.value)).to.deep.equal(PNG);
     });
