@@ -1,7 +1,7 @@
 import { decodeArguments, toBudget } from "../abi/decode.ts";
 import { type FunctionSignature, readSignature, toSelector } from "../abi/signature.ts";
 import type { InnerCall } from "./inner-call.ts";
-import { readMultiSend } from "./multi-send.ts";
+import { DELEGATECALL, readMultiSend } from "./multi-send.ts";
 import { PERMIT2_SUMMARIES } from "./permit2.ts";
 import { readCommands, SUB_PLAN } from "./router.ts";
 import { TOKEN_SUMMARIES } from "./summary.ts";
@@ -19,8 +19,6 @@ const call = (target: unknown, data: unknown, wei: unknown = null, operation: un
   wei: wei as bigint | null,
   isDelegate: operation === DELEGATECALL,
 });
-/** Safe's Enum.Operation. */
-const DELEGATECALL = 1;
 const each = (list: unknown, toCall: (item: Values) => InnerCall): readonly InnerCall[] =>
   (list as Values[]).map(toCall);
 const multicall =
@@ -29,9 +27,16 @@ const multicall =
     (values[at] as string[]).map((data) => call(target, data));
 
 const single: FindCalls = ([target, wei, data]) => [call(target, data, wei)];
-const batch: FindCalls = ([targets, wei, data]) =>
-  (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x", (wei as bigint[])[at]));
-const safe: FindCalls = ([target, wei, data, operation]) => [call(target, data, wei, operation)];
+/** Accounts and timelocks refuse lists of different lengths, but for accounts that take no values at all. */
+const batch: FindCalls = (values) => {
+  const [targets, wei, data] = values as [string[], bigint[], string[]];
+  const isRefused = data.length !== targets.length || (wei.length > 0 && wei.length !== targets.length);
+  return targets.map((target, at) => ({ ...call(target, data[at] ?? "0x", wei[at]), isRefused }));
+};
+/** A Safe has two operations, and refuses all others. */
+const safe: FindCalls = ([target, wei, data, operation]) => [
+  { ...call(target, data, wei, operation), isRefused: Number(operation) > DELEGATECALL },
+];
 /** Beyond Safe's operations, ERC-6551 has two that create a contract of the data. */
 const operation: FindCalls = (values) => (Number(values[3]) > DELEGATECALL ? [] : safe(values, null));
 const execution: FindCalls = ([mode, data]) => readExecution(mode as string, data as string);

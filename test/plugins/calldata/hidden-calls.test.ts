@@ -14,6 +14,8 @@ const ABI = parseAbi([
   "function multicall(bytes[] data)",
   "function execute(address target, uint256 value, bytes payload, bytes32 predecessor, bytes32 salt)",
   "function executeBatch(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt)",
+  "function executeBatch(address[] targets, uint256[] values, bytes[] payloads)",
+  "function execTransactionFromModule(address to, uint256 value, bytes data, uint8 operation)",
   "function scheduleBatch(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt, uint256 delay)",
   "function executeFromExecutor(bytes32 mode, bytes data)",
   "function execTransactionFromModuleReturnData(address to, uint256 value, bytes data, uint8 operation)",
@@ -106,6 +108,23 @@ describe("calls that are hard to see", () => {
       expect((await delegated)?.[0], name).to.include({ delegatecall: true, summary: null });
     }
     expect(await callsOf(encode("execute", [USDC, 0n, TRANSFER, 2])), "code of a new contract").to.deep.equal([]);
+  });
+
+  it("are told in no words where a Safe, a MultiSend or a batch is refused as a whole, so that none of them is run", async () => {
+    const odd = encodePacked(["uint8", "address", "uint256", "uint256"], [2, TO, 0n, 0n]);
+    const all = [USDC, USDC];
+    for (const [what, calls] of [
+      ["a Safe's third operation", await callsOf(encode("execTransactionFromModule", [USDC, 0n, TRANSFER, 2]))],
+      ["a MultiSend's", await sent(first, odd)],
+      ["fewer data than targets", await callsOf(encode("executeBatch", [all, [0n, 0n], [TRANSFER]]))],
+      ["more data than targets", await callsOf(encode("executeBatch", [[USDC], [0n], [TRANSFER, TRANSFER]]))],
+      ["fewer values than targets", await callsOf(encode("executeBatch", [all, [0n], [TRANSFER, TRANSFER]]))],
+    ] as const) {
+      expect(calls[0], what).to.include({ target: USDC, function_name: "transfer" });
+      expect(summariesOf(calls).filter(Boolean), what).to.deep.equal([]);
+    }
+    const unpaid = await callsOf(encode("executeBatch", [all, [], [TRANSFER, TRANSFER]]));
+    expect(summariesOf(unpaid), "values may be left out").to.deep.equal([TRANSFERRED, TRANSFERRED]);
   });
 
   it("say in every dialect what they allow", async () => {
