@@ -133,11 +133,13 @@ export interface Chart {
   readonly points: readonly { readonly at: number; readonly value: number; readonly text: string }[];
   /** Whether a point is a day, not an hour. */
   readonly byDay: boolean;
+  /** Of the first day, what came before this time is not counted. */
+  readonly from: number;
   /** Events marked on the line, such as a change of price, oldest first. */
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
 }
 
-export function toChart({ title, label, points, byDay, marks = [] }: Chart): Html {
+export function toChart({ title, label, points, byDay, from, marks = [] }: Chart): Html {
   // The newest point stands for what came after it as well; of several marks at a point the last is shown.
   const marked = new Map(marks.map(({ at, text }) => [points.findLast((point) => point.at <= at)?.at ?? at, text]));
   const plot = {
@@ -152,6 +154,7 @@ export function toChart({ title, label, points, byDay, marks = [] }: Chart): Htm
       .toISOString()
       .slice(0, byDay ? 10 : 16)
       .replace("T", " ");
+  const cut = (at: number): string => (at < from ? `, from ${new Date(from).toISOString().slice(11, 16)}` : "");
   return html`<figure class="chart">
 <figcaption>${title}</figcaption>
 <div class="plot" data-plot="${JSON.stringify(plot)}"></div>
@@ -159,7 +162,7 @@ export function toChart({ title, label, points, byDay, marks = [] }: Chart): Htm
 ${toFigureTable(
   title,
   [byDay ? "Day" : "Hour", label],
-  points.map(({ at, text }) => [name(at), text]),
+  points.map(({ at, text }) => [name(at) + cut(at), text]),
 )}
 </details>
 </figure>`;

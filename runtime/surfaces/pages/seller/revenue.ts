@@ -23,5 +23,12 @@ export function toRevenue({ books, own, look }: ShopView, { service, marks }: Re
     const { nano } = toEarned(byBucket.get(at) ?? []);
     return { at, value: Number(nano) / 1e9, text: toUsd(nano) };
   });
-  return toChart({ title: `Revenue ${words}`, label: "US dollars", points, byDay, ...(marks && { marks }) });
+  return toChart({
+    title: `Revenue ${words}`,
+    label: "US dollars",
+    points,
+    byDay,
+    from: span.from,
+    ...(marks && { marks }),
+  });
 }

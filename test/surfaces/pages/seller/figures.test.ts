@@ -57,12 +57,23 @@ describe("the figures on the seller's pages", () => {
       { at: 2.2 * HOUR_MS, text: "$3" },
       { at: 2.7 * HOUR_MS, text: "$4" },
     ];
-    const { markup } = toChart({ title: "Revenue", label: "US dollars", points, byDay: false, marks });
+    const { markup } = toChart({ title: "Revenue", label: "US dollars", points, byDay: false, from: 0, marks });
     const [, plot = ""] = /data-plot="([^"]*)"/.exec(markup) ?? [];
     expect(JSON.parse(plot.replaceAll("&quot;", '"')).marks).to.deep.equal([
       { at: 3600, text: "$2" },
       { at: 7200, text: "$4" },
     ]);
+  });
+
+  it("say of a day that a look begins amid from which hour on it is counted", () => {
+    const day = Date.UTC(2026, 9, 31);
+    const points = [day, day + 24 * HOUR_MS].map((at) => ({ at, value: 1, text: "$1" }));
+    const rowsFrom = (hour: number): string[] => {
+      const { markup } = toChart({ title: "", label: "", points, byDay: true, from: day + hour * HOUR_MS });
+      return [...markup.matchAll(/<td>(2026[^<]*)</g)].map(([, name]) => name as string);
+    };
+    expect(rowsFrom(23)).to.deep.equal(["2026-10-31, from 23:00", "2026-11-01"]);
+    expect(rowsFrom(0), "a month").to.deep.equal(["2026-10-31", "2026-11-01"]);
   });
 });
 
