@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { BookSum } from "../../../../runtime/core/books/books.ts";
 import { toCalls, toEarned, toProblems, toShare } from "../../../../runtime/surfaces/pages/seller/figures.ts";
 import { toChart } from "../../../../runtime/surfaces/pages/seller/frame.ts";
+import { toTimeLine } from "../../../../runtime/surfaces/pages/seller/life.ts";
 import { toFailureMeaning, toRefusalMeaning } from "../../../../runtime/surfaces/pages/seller/meanings.ts";
 import { toFailed } from "../../../../runtime/surfaces/pages/seller/services.ts";
 
@@ -63,6 +64,15 @@ describe("the figures on the seller's pages", () => {
       { at: 3600, text: "$2" },
       { at: 7200, text: "$4" },
     ]);
+  });
+
+  it("have the time between two events of a sale in a unit that fits it, also after months", () => {
+    const minutes = [0, 9, 599, 60 * 239, 60 * 24 * 200];
+    const gaps = minutes.map((gap) => {
+      const { markup } = toTimeLine([0, gap * 60_000].map((at) => ({ at, what: "" })));
+      return /<small>(.*)<\/small>/.exec(markup)?.[1];
+    });
+    expect(gaps).to.deep.equal(["+0 ms", "+540 s", "+599 min", "+239 h", "+200 days"]);
   });
 
   it("say of a day that a look begins amid from which hour on it is counted", () => {
