@@ -13,6 +13,8 @@ export const ENTRIES = `
 /** The keys of one page of a list. */
 export const PAGE = 500;
 const SWEEP_MOST = 200;
+/** Comes after every byte of UTF-8. */
+const LAST = Buffer.from([0xff]);
 
 /** An entry; `expires` in Unix milliseconds. */
 export type Entry = readonly [value: string, expires: number | null];
@@ -29,8 +31,8 @@ export interface Entries {
   remove(key: string): boolean;
   /** Removes an entry that has this text. */
   drop(key: string, text: string): void;
-  /** The first keys from `start` on, in the order of their UTF-8 bytes. */
-  list(start: string, isIncluded: boolean): readonly string[];
+  /** The first keys with this prefix, or the first ones after a key, in the order of their UTF-8 bytes. */
+  list(prefix: string, after: string | undefined): readonly string[];
   /** Deletes some expired entries. @returns whether more are left */
   sweep(): boolean;
 }
@@ -47,8 +49,10 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
   const add = db.prepare(`${put} ${set} WHERE entries.expires <= ?`);
   const remove = db.prepare("DELETE FROM entries WHERE key = ?");
   const drop = db.prepare("DELETE FROM entries WHERE key = ? AND value = ?");
-  const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
-  const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
+  // Without an end, the list would go on through all that has expired behind it.
+  const rest = `key < CAST(? AS TEXT) AND ${live} ORDER BY key LIMIT ${PAGE}`;
+  const beyond = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${rest}`);
+  const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${rest}`);
   const sweep = db.prepare(
     `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires <= ? LIMIT ${SWEEP_MOST})`,
   );
@@ -59,7 +63,10 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
     add: (key, text, expires) => add.run(key, text, expires, now()).changes === 1,
     remove: (key) => remove.run(key).changes > 0,
     drop: (key, text) => void drop.run(key, text),
-    list: (start, isIncluded) => (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
+    list: (prefix, after) =>
+      (after === undefined ? from : beyond)
+        .all(after ?? prefix, Buffer.concat([Buffer.from(prefix), LAST]), now())
+        .map(({ key }) => key as string),
     sweep: () => sweep.run(now()).changes === SWEEP_MOST,
   };
 }

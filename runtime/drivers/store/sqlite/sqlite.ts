@@ -134,8 +134,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     forget: (before, tallyMinute) =>
       commits.run("", () => book.show() !== "nothing" || book.forget(before, tallyMinute), "lazy"),
     async page(prefix, cursor) {
-      const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
-      const keys = rows.filter((key) => key.startsWith(prefix));
+      const keys = await commits.read(undefined, () => entries.list(prefix, cursor));
       const next = keys.length === PAGE ? keys.at(-1) : undefined;
       return next === undefined ? { keys } : { keys, next };
     },
