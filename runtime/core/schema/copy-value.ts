@@ -12,8 +12,8 @@ export interface Copied {
   readonly value: unknown;
   /** The parts that are not JSON, or nested too deeply. */
   readonly issues: readonly ValidationIssue[];
-  /** Restores the `null`s that the schema allows; during the check they were treated as absent. */
-  readonly restoreNulls: () => void;
+  /** Restores the `null`s that the schema allows; during the check they were treated as absent. Returns whether any were. */
+  readonly restoreNulls: () => boolean;
 }
 
 /** What a copy is for: see `Schema.check`. */
@@ -30,8 +30,9 @@ interface Progress {
 export function copyValue(value: unknown, shape: Shape, from: string, use: CopyUse): Copied {
   const progress: Progress = { path: [], issues: [], nulls: [], use };
   const copied = copy(value, shape, from, progress);
-  const restoreNulls = (): void => {
+  const restoreNulls = (): boolean => {
     for (const [object, name] of progress.nulls) object[name] = null;
+    return progress.nulls.length > 0;
   };
   return { value: copied, issues: progress.issues, restoreNulls };
 }

@@ -106,8 +106,9 @@ export function createCompiler(
         const errors = errorsOf(validator(), copied.value);
         const isWhole = errors.length > 0 && (use === "own" || !isLarge(copied.value));
         const all = isWhole ? errorsOf(faultFinder(), copied.value) : [];
-        copied.restoreNulls();
-        const told = all.length > 0 ? all : errors;
+        // Where fields are counted, as by minProperties, a `null` that clears one is a field.
+        const isSound = copied.restoreNulls() && errors.length > 0 && errorsOf(validator(), copied.value).length === 0;
+        const told = isSound ? [] : all.length > 0 ? all : errors;
         const issues = told.length > 0 ? toIssues(told, { value, from, document, nodes }) : [];
         return { value: copied.value, issues };
       },

@@ -77,6 +77,15 @@ describe("a schema", () => {
     });
   });
 
+  it("counts a null that it allows as a field where one is needed, in what is passed on and in answers", () => {
+    const change = object({ title: text, milestone: { type: ["integer", "null"] } }, { minProperties: 1 });
+    for (const use of ["passed", "output"] as const) {
+      const { value, issues } = compile(change).check({ milestone: null }, "body", use);
+      expect([value, issues], use).to.deep.equal([{ milestone: null }, []]);
+      expect(compile(change).check({ title: null }, "body", use).issues[0]?.msg, use).to.match(/at least 1 item/);
+    }
+  });
+
   it("takes null as absent where fields exclude each other", () => {
     const either = { oneOf: [{ required: ["a"] }, { required: ["b"] }] };
     const schema = object({ a: { type: ["string", "null"] }, b: {} }, either);
