@@ -15,6 +15,7 @@ export const OPTIONS: Options = {
   verbose: true,
   strict: true,
   allowUnionTypes: true,
+  allowMatchingProperties: true,
   code: { optimize: false },
 };
 

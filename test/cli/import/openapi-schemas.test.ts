@@ -90,6 +90,11 @@ const DOCUMENT = {
       if: { properties: { kind: { const: "dog" } } },
       else: { properties: { skill: text } },
     }),
+    "/marked": echo({
+      type: "object",
+      properties: { "x-id": { type: "integer" } },
+      patternProperties: { "^x-": { type: ["integer", "boolean"] } },
+    }),
     "/mixed": echo({
       type: "object",
       properties: { payload: { anyOf: [text, { type: "object" }, { type: "array" }], additionalProperties: true } },
@@ -111,7 +116,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("12 services")
+      .to.include("13 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -198,6 +203,11 @@ describe("what an imported operation takes and answers", () => {
   });
 
   it("has the fields that are named under a condition", () => expectPassed("conditional", { body: CAT }, CAT));
+
+  it("has the fields that fit a pattern, one of which the schema may also name", async () => {
+    const body = { "x-id": 1, "x-new": true };
+    await expectPassed("marked", { body }, body);
+  });
 
   it("has room for the longest texts of its body, also of one that is a named schema or stands beside parameters", async () => {
     const Page = { type: "object", properties: { text: { type: "string", maxLength: 200_000 } }, required: ["text"] };
