@@ -2,8 +2,11 @@ import { isCollection, isObject } from "../json.ts";
 import { readText } from "./answer.ts";
 
 const LONGEST = 300;
-/** The fields in which APIs put error messages, the most specific first. */
-const FIELDS = ["message", "error_description", "detail", "error", "title", "errors", "reason", "msg"];
+/** The fields in which APIs put error messages, in small letters, the most specific first. */
+const FIELDS = [
+  ...["message", "error_description", "detail", "error", "title", "errors", "reason", "msg"],
+  ...["errormessage", "errormessages", "messages", "faultstring", "fault"],
+];
 const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
 
 /** The error message in an upstream's answer: at most 300 characters, one line, no markup; or undefined. */
@@ -32,8 +35,9 @@ function find(value: unknown, depth: number): string | undefined {
   if (depth > 3) return undefined;
   if (Array.isArray(value)) return find(value[0], depth + 1);
   if (!isObject(value)) return undefined;
+  const parts = new Map(Object.entries(value).map(([name, part]) => [name.toLowerCase(), part]));
   for (const field of FIELDS) {
-    const found = Object.hasOwn(value, field) ? find(value[field], depth + 1) : undefined;
+    const found = find(parts.get(field), depth + 1);
     if (found) return found;
   }
   return undefined;

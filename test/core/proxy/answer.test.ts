@@ -107,6 +107,10 @@ describe("an upstream's answer", () => {
     expect(said({ message: "<script>alert(1)</script> no" })).to.equal("alert(1) no");
     expect(said({ message: "x".repeat(301) })).to.have.length(300);
     expect(said({ errors: [{ error: { message: "deep" } }] })).to.equal("deep");
+    expect(said({ Message: "of .NET and AWS" })).to.equal("of .NET and AWS");
+    expect(said({ errorMessages: ["of Jira"], errors: {} })).to.equal("of Jira");
+    expect(said({ fault: { faultstring: "of Apigee", detail: { errorcode: "x" } } })).to.equal("of Apigee");
+    expect(said({ Fault: { Error: [{ Message: "of QuickBooks" }] } })).to.equal("of QuickBooks");
     expect(said({ code: 7 })).to.equal(undefined);
     expect(messageOf("text/plain", "<!DOCTYPE html><p>no")).to.equal(undefined);
     expect(messageOf("text/plain", "no such word")).to.equal("no such word");
