@@ -14,16 +14,21 @@ export interface SolanaReceiver extends MintFacts {
 
 /**
  * Why nothing can be paid to a receiver: a sentence, or undefined. Transfers fail without a token account, and to a frozen
- * one. With another owner somebody else would be paid; with other decimals every price would be another one.
+ * one. With another owner somebody else would be paid; with other decimals every price would be another one. Where a token
+ * account is named instead of its owner, as explorers show it, what it was paid would belong to an account without a key.
  * @throws Problem `unavailable` when the node is of another chain, `upstream-failed` when it cannot be asked.
  */
 export async function findReceiverObstacle(receiver: SolanaReceiver, signal: AbortSignal): Promise<string | undefined> {
   const { client, payTo, symbol } = receiver;
-  const [difference, account] = await Promise.all([
+  const { PublicKey } = await import("@solana/web3.js");
+  const [difference, named, account] = await Promise.all([
     checkMint(client, receiver, signal),
+    readTokenAccount(client, new PublicKey(payTo), signal),
     tokenAccountOf(payTo, receiver.mint).then((address) => readTokenAccount(client, address, signal)),
   ]);
   if (difference !== undefined) return difference;
+  if (named)
+    return `${payTo} is a token account of ${named.owner}: name the owner, since nobody could take what is paid to this`;
   if (!account) return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
   if (account.owner !== payTo)
     return `The account of ${payTo} for ${symbol} on Solana was given to ${account.owner}, who would get what is paid`;
@@ -39,6 +44,8 @@ export async function tokenAccountOf(owner: string, mint: string): Promise<Publi
   return account;
 }
 
+/** Mints and multisigs of SPL Token have other sizes; a multisig may be a wallet. */
+const ACCOUNT_BYTES = 165;
 /** Offsets in an account of SPL Token (`Account`). */
 const OWNER_AT = 32;
 const AMOUNT_AT = 64;
@@ -66,7 +73,7 @@ export async function readTokenAccount(
   signal: AbortSignal,
 ): Promise<TokenAccount | undefined> {
   const account = await client.ask((connection) => connection.getAccountInfo(address), signal);
-  if (account?.owner.toBase58() !== TOKEN_PROGRAM) return undefined;
+  if (account?.owner.toBase58() !== TOKEN_PROGRAM || account.data.length !== ACCOUNT_BYTES) return undefined;
   const { data } = account;
   const owner = base58.encode(data.subarray(OWNER_AT, AMOUNT_AT));
   const amount = data.readBigUInt64LE(AMOUNT_AT);

@@ -73,19 +73,41 @@ describe("a Solana receiving address", () => {
     expect(refusal).to.include({ code: "unavailable", message });
   });
 
+  it("is not taken for a wallet when it is a wallet's token account, from which nobody could take what is paid", async () => {
+    const owner = Keypair.generate().publicKey.toBase58();
+    const payTo = chain.putTokenAccount(owner, 0n);
+    const message = `${payTo} is a token account of ${owner}: name the owner, since nobody could take what is paid to this`;
+    expect(await ask(receive(payTo)).catch((error: unknown) => error)).to.include({ code: "unavailable", message });
+    chain.putTokenAccount(payTo, 0n);
+    const same = await ask(receive(payTo)).catch((error: unknown) => error);
+    expect(same, "it has an account of its own").to.have.property("message", message);
+  });
+
   it("is not paid in an account that is frozen", async () => {
     const payTo = Keypair.generate().publicKey;
     const data = Buffer.alloc(165);
     data.set(payTo.toBytes(), 32);
     data[108] = 2;
     const mint = { owner: TOKEN, data: Buffer.alloc(82, 6) };
-    const node = {
-      getAccountInfo: async (key: PublicKey) => (key.toBase58() === asset ? mint : { owner: TOKEN, data }),
-    };
+    const toInfo = (key: PublicKey) => (key.toBase58() === asset ? mint : { owner: TOKEN, data });
+    const node = { getAccountInfo: async (key: PublicKey) => (key.equals(payTo) ? null : toInfo(key)) };
     const client = { ask: (work: (node: unknown) => unknown) => work(node) } as SolanaClient;
     const receiver = { client, payTo: payTo.toBase58(), mint: asset, symbol, decimals: 6 };
     const obstacle = await findReceiverObstacle(receiver, new AbortController().signal);
     expect(obstacle).to.equal(`The account of ${payTo} for USDC on Solana is frozen`);
+  });
+
+  it("may be a multisig of the token program, which the same program owns as it does accounts", async () => {
+    const payTo = Keypair.generate().publicKey;
+    const data = Buffer.alloc(165);
+    data.set(payTo.toBytes(), 32);
+    const sizes: Record<string, Buffer> = { [asset]: Buffer.alloc(82, 6), [payTo.toBase58()]: Buffer.alloc(355) };
+    const node = {
+      getAccountInfo: async (key: PublicKey) => ({ owner: TOKEN, data: sizes[key.toBase58()] ?? data }),
+    };
+    const client = { ask: (work: (node: unknown) => unknown) => work(node) } as SolanaClient;
+    const receiver = { client, payTo: payTo.toBase58(), mint: asset, symbol, decimals: 6 };
+    expect(await findReceiverObstacle(receiver, new AbortController().signal)).to.equal(undefined);
   });
 
   it("is not paid in a token with other decimals than the configuration says: every price would be another one", async () => {
