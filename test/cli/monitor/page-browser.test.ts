@@ -37,8 +37,14 @@ withBrowser.describe("the seller's pages in a browser", () => {
   after(() => shop.close());
 
   /** Shows these dollars, at these seconds since the Unix epoch, in the chart of so many days. */
-  async function plot(page: Page, days: number, at: readonly number[], values: readonly number[]): Promise<void> {
-    const data = JSON.stringify({ label: "US dollars", byDay: true, at, values, marks: [] });
+  async function plot(
+    page: Page,
+    days: number,
+    at: readonly number[],
+    values: readonly number[],
+    marks: readonly object[] = [],
+  ): Promise<void> {
+    const data = JSON.stringify({ label: "US dollars", byDay: true, at, values, marks });
     await page.route(`**/?days=${days}`, async (route) => {
       const response = await route.fetch();
       const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${data}'`);
@@ -118,6 +124,20 @@ withBrowser.describe("the seller's pages in a browser", () => {
         .and.to.deep.equal([...new Set(named)]);
       await page.unrouteAll();
     }
+  });
+
+  it("write no price over another one where a service had many", async () => {
+    const page = await visit(entry, NARROW, keepDrawn);
+    const at = Array.from({ length: 30 }, (_, day) => (DAYS[0] as number) + day * 86_400);
+    const marks = at.map((seconds, day) => ({ at: seconds, text: `$0.00${10 + day}` }));
+    await plot(page, 30, at, Array(30).fill(1), marks);
+    const written = await page.evaluate<{ text: string; from: number; to: number }[]>(
+      "placed.filter(({ text }) => /^\\$0\\.00\\d\\d$/.test(text)).sort((one, other) => one.from - other.from)",
+    );
+    expect(written.at(-1)?.text, "the newest").to.equal("$0.0039");
+    expect(written.length).to.be.above(2);
+    for (const [place, { text, from }] of written.entries())
+      expect(from, text).to.be.at.least(written[place - 1]?.to ?? 0);
   });
 
   it("draw where the browser's language is none, and show the figures where nothing can be drawn", async () => {

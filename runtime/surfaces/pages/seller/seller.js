@@ -77,10 +77,13 @@ function draw(place) {
   const mark = (plot) => {
     const { ctx, bbox } = plot;
     ctx.save();
+    ctx.textAlign = "left";
     ctx.strokeStyle = colour("--coin");
     ctx.fillStyle = colour("--coin");
     ctx.font = `${12 * devicePixelRatio}px system-ui`;
-    for (const each of marks) {
+    const written = [];
+    // The newest first: a text that would cover another one is left out, as the prices stand in a table below.
+    for (const each of marks.toReversed()) {
       const x = Math.round(plot.valToPos(each.at, "x", true));
       ctx.beginPath();
       ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
@@ -88,8 +91,12 @@ function draw(place) {
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
       const isLate = x > bbox.left + bbox.width * 0.8;
-      ctx.textAlign = isLate ? "right" : "left";
-      ctx.fillText(each.text, x + (isLate ? -4 : 4) * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
+      const { width } = ctx.measureText(each.text);
+      const from = x + (isLate ? -4 * devicePixelRatio - width : 4 * devicePixelRatio);
+      const space = { from, to: from + width + 8 * devicePixelRatio };
+      if (written.some(({ from, to }) => space.from < to && from < space.to)) continue;
+      written.push(space);
+      ctx.fillText(each.text, from, bbox.top + 14 * devicePixelRatio);
     }
     ctx.restore();
   };

@@ -121,13 +121,15 @@ async function clear(
   await context.grantPermissions([...permissions]);
 }
 
-/** Keeps the texts that charts draw, in `drawn`, and those that begin before the left edge, in `cut`. */
+/** Keeps the texts that charts draw in `drawn`, with their places in `placed`, and those cut off at the left edge in `cut`. */
 export const keepDrawn = async (page: Page): Promise<void> => {
   await page.addInitScript(`globalThis.drawn = [];
+    globalThis.placed = [];
     globalThis.cut = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
     CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
       drawn.push(text);
+      placed.push({ text, from: place[0], to: place[0] + this.measureText(text).width });
       if (this.textAlign === "right" && place[0] < this.measureText(text).width) cut.push(text);
       return fillText.call(this, text, ...place);
     };`);
