@@ -9,14 +9,19 @@ import type { PaymentRecord } from "../payments/record.ts";
 import { isKnownUnpaid, LISTED_MS, readRecord } from "../payments/reservations.ts";
 import { createRefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
+import { pause } from "../time/deadline.ts";
 
 export interface PurchaseList extends Purchases {
   /**
    * Reserves a place in the payer's list, in the same transaction as other writes of this turn; the returned function
-   * writes the purchase there, and never rejects. A place that stays empty is not shown.
+   * writes the purchase there, once it is settled also later while the store refuses that, and never rejects. A place that
+   * stays empty is not shown.
    */
   place(purchase: VerifiedPurchase): () => Promise<void>;
-  /** Writes a purchase that was settled late into the list, unless it is there: its process may have died before. Never rejects. */
+  /**
+   * Writes a purchase that was settled late into the list, unless it is there: its process may have died before. Tries again
+   * while the store refuses that. Never rejects.
+   */
   placeLate(key: string, record: PaymentRecord): Promise<void>;
 }
 
@@ -51,9 +56,12 @@ export function createPurchaseList({ store, clock, onError = () => {} }: Purchas
   const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
 
   return {
-    place: ({ payer, offer, key, service }) =>
-      payer === undefined ? async () => {} : reserve(payerOf(payer, offer), key, service.manifest.id),
-    placeLate: (key, record) => placeUnlessListed(key, record).catch(onError),
+    place({ payer, offer, key, service }) {
+      if (payer === undefined) return async () => {};
+      const write = reserve(payerOf(payer, offer), key, service.manifest.id);
+      return () => write().catch((error: unknown) => placeAgain(key, error));
+    },
+    placeLate: (key, record) => placeUnlessListed(key, record).catch((error: unknown) => placeAgain(key, error)),
     async list(accounts, limit, { answers = true } = {}) {
       const lists = await Promise.all(accounts.map((account) => newest(account, limit, answers ? MOST_SHOWN : 0)));
       const shown = lists.flat().sort((a, b) => b.bought_at.localeCompare(a.bought_at));
@@ -76,7 +84,23 @@ export function createPurchaseList({ store, clock, onError = () => {} }: Purchas
       await store.set(entryKey(account, day, await counted), entry, LISTED_MS, "lazy");
     };
     counted.catch(() => {}); // `write` rejects with the same error.
-    return () => write().catch(onError);
+    return write;
+  }
+
+  /** Lists a purchase that the store has refused to list, once it is known to be settled. */
+  async function placeAgain(key: string, refused: unknown): Promise<void> {
+    let last = refused;
+    for (const ms of WAITS_MS) {
+      await pause(ms, NEVER);
+      try {
+        const record = await readRecord(store, key);
+        if (record?.state === "settled") return await placeUnlessListed(key, record);
+        if (record?.state !== "settling") return;
+      } catch (error) {
+        last = error;
+      }
+    }
+    onError(last);
   }
 
   async function placeUnlessListed(key: string, { payer, payment, service }: PaymentRecord): Promise<void> {
@@ -153,6 +177,10 @@ const MOST_READ = 200;
 
 /** The characters of answers in one account's list: more than the largest file that is sold. */
 const MOST_SHOWN = 16 * 1024 * 1024;
+
+/** The pauses before a purchase is listed after all: a store is seldom away for longer than they are together. */
+const WAITS_MS: readonly number[] = [1000, 2000, 4000, 8000, 15_000, 30_000, 60_000];
+const NEVER = new AbortController().signal;
 
 const toTag = (account: string): string => sha256(account).slice(0, 8);
 

@@ -205,6 +205,23 @@ describe("a wallet's list", () => {
     }
   });
 
+  it("shows a purchase that the store has refused to list, once it takes it", async () => {
+    let isRefused = true;
+    const shop = await openShop({ store: failing((key) => isRefused && key.startsWith("bought:")) });
+    const list = createPurchaseList(shop);
+    const states = async (): Promise<string[]> =>
+      (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
+    try {
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+      expect(await states()).to.deep.equal([]);
+      isRefused = false;
+      await eventually(states, (shown) => shown.length > 0);
+      expect(await states()).to.deep.equal(["delivered"]);
+    } finally {
+      await shop.close();
+    }
+  });
+
   it("shows a payment whose place among the open ones was refused, once it is settled", async () => {
     let isRefused = true;
     const shop = await openShop({ store: failing((key) => isRefused && key.startsWith("open:")) });
