@@ -3,6 +3,7 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import { toLabel } from "../../sandbox/recordings/match.ts";
 import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 import { toColumns } from "../columns.ts";
+import { printableLines } from "../printable.ts";
 import type { Comparison } from "./exchange.ts";
 
 /** The comparisons of one recording. */
@@ -45,7 +46,8 @@ export function toRecordReport(renewals: readonly Renewal[], { written, unlisted
   const columns = toColumns(rows.map(({ cells }) => cells));
   const lines = rows.flatMap(({ details }, at) => [columns[at], ...toShort(details).map((detail) => `    ${detail}`)]);
   const left = unlisted.length > 0 ? [`not asked, because _site.yaml does not list them: ${unlisted.join(", ")}`] : [];
-  return [...lines, ...unasked.map(toUnasked), ...left, toCount(renewals, written)].join("\n");
+  const all = [...lines, ...unasked.map(toUnasked), ...left, toCount(renewals, written)];
+  return printableLines(all.join("\n")); // Names of fields are the sources'.
 }
 
 /** The verdict on each exchange, in the report's order. */

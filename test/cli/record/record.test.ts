@@ -85,19 +85,19 @@ describe("payphone record", () => {
     expect(await read(PRICES)).to.equal(before);
   });
 
-  it("shows what has changed in a shape, writes the answer, and fails", async () => {
+  it("shows what has changed in a shape, without control characters, writes the answer, and fails", async () => {
     await make({ [PRICES]: [success(PRICE, { json: { usd: 1, cap: null, gone: 0 } })] });
-    stage.live = { [`/api${PRICE}`]: { body: { usd: "1", cap: null, eur: { spot: 1 } } } };
+    stage.live = { [`/api${PRICE}`]: { body: { usd: "1", cap: null, eur: { "sp\r\u202eot": 1 } } } };
     const { report, hasFailed } = await record();
     expect(hasFailed).to.equal(true);
     expect(report.split("\n").slice(0, -1)).to.deep.equal([
       "gecko/prices.json  success  GET /price?ids=a&vs=usd  changed shape",
       "    + eur",
-      "    + eur.spot",
+      "    + eur.sp  ot",
       "    - gone",
       "    usd: string, was number",
     ]);
-    expect(exchangesOf(PRICES)[0]?.response.json).to.deep.equal({ usd: "1", cap: null, eur: { spot: 1 } });
+    expect(exchangesOf(PRICES)[0]?.response.json).to.deep.equal({ usd: "1", cap: null, eur: { "sp\r\u202eot": 1 } });
   });
 
   it("only compares when it is to check", async () => {
