@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { edit, makeDirectory, TOSS } from "../core/set/served-directory.ts";
+import { itAsRoot } from "../support/as-root.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
 import { LAUNCHER, typePayphone as type } from "../support/commands/commands.ts";
 import { createFolder } from "../support/folder.ts";
@@ -37,6 +38,21 @@ describe("a command", () => {
       expect(code, said).to.equal(2);
       expect(said).to.match(/^payphone: There is no folder manifests\/ here \(.+\) or in any folder above\. Change to/);
     }
+  });
+
+  itAsRoot("passes over a shop above that another user has made, and names it", async () => {
+    const shared = await makeDirectory(TOSS);
+    await writeFile(join(shared, ".env"), "PORT=one\n");
+    const below = join(shared, "mine/deep");
+    await mkdir(below, { recursive: true });
+    expect(await type(below, ["check"])).to.deep.include({ code: 0 });
+    await chown(join(shared, "manifests"), 65_534, 65_534);
+    const where = `payphone: ${join(shared, "manifests")} belongs to another user, whose plugins would run here. Change to`;
+    expect((await type(below, ["check"])).said).to.match(new RegExp(`^${where}`));
+    expect((await type(below, ["sales"])).said, "its .env").not.to.include("PORT");
+    expect(await type(shared, ["check"]), "in it").to.deep.include({ code: 0 });
+    await chown(below, 65_534, 65_534);
+    expect(await type(below, ["check"]), "in a folder of that user's").to.deep.include({ code: 0 });
   });
 
   it("takes neither an empty text nor a file for the folder of a shop", async () => {
