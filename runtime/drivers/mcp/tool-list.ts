@@ -5,7 +5,7 @@ import { ALL_TOOLS } from "./malformed-tools.ts";
 /** The tools of an MCP server. */
 export interface ToolList {
   readonly tools: readonly Tool[];
-  /** Those that do not fit the schema of a tool (MCP, "Listing Tools"). */
+  /** Those that do not fit the schema of a tool (MCP, "Listing Tools"), or that the client leaves out for their headers. */
   readonly malformed: readonly MalformedTool[];
 }
 
@@ -20,10 +20,22 @@ const MOST_PAGES = 64;
 /** All tools, from all pages. @throws the client's errors, also for a list of more than 64 pages. */
 export async function listTools(client: Client, timeout: number): Promise<ToolList> {
   const { isSpecType } = await import("@modelcontextprotocol/client");
-  const { tools } = await client.listTools({}, { timeout });
-  const malformed = (await listRaw(client, timeout)).filter((tool) => !isSpecType.Tool(tool));
+  const { tools } = await inSilence(() => client.listTools({}, { timeout }));
+  const taken = new Set(tools.map(({ name }) => name));
+  const malformed = (await listRaw(client, timeout)).filter((tool) => !isSpecType.Tool(tool) || !taken.has(tool.name));
   const explained = malformed.map(async (tool) => ({ name: nameOf(tool), reason: await explain(tool) }));
   return { tools, malformed: await Promise.all(explained) };
+}
+
+/** The client warns of tools that it leaves out with their names as they are: control characters, line breaks and all. */
+async function inSilence<T>(work: () => Promise<T>): Promise<T> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return await work();
+  } finally {
+    console.warn = warn;
+  }
 }
 
 /** A tool as the server lists it. */
@@ -65,6 +77,7 @@ async function explain(tool: unknown): Promise<string> {
   const { specTypeSchemas } = await import("@modelcontextprotocol/client");
   const { issues = [] } = await specTypeSchemas.Tool["~standard"].validate(tool);
   const [issue] = issues;
-  const place = (issue?.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
-  return `its ${place || "entry"} breaks MCP: ${issue?.message}`;
+  if (!issue) return "its x-mcp-header breaks MCP"; // The one thing that the client looks at beside the schema of a tool.
+  const place = (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
+  return `its ${place || "entry"} breaks MCP: ${issue.message}`;
 }

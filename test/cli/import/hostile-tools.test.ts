@@ -122,6 +122,18 @@ describe("an import of hostile tools", () => {
     }
   });
 
+  it("names a tool that the client leaves out for its header, without control characters", async () => {
+    const site = await openToolSite("stateless");
+    site.offer(
+      toTool("a\u001b[2J\nb", { properties: { x: { type: "string", "x-mcp-header": "no name" } } }),
+      toTool("c"),
+    );
+    const { code, err, out } = await runPayphone(["import", "mcp", site.url, "--dir", await openShop()]);
+    await site.close();
+    expect([code, err]).to.deep.equal([0, ""]);
+    expect(out).to.include("a [2J b: its x-mcp-header breaks MCP\n");
+  });
+
   it("shows no control characters of a server that refuses", async () => {
     const server = createServer((_request, response) => void response.writeHead(500).end("a\u001b[2J\u202eb\nc"));
     const url = await listenOnLoopback(server);
