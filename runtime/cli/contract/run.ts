@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { Problem } from "../../api/problem.ts";
+import { printableLines } from "../printable.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { collectRejections, type LeftRejection } from "../set/plugins/watch-exit.ts";
 import { type ContractExample, openShop, type TestShopOptions } from "./contract.ts";
@@ -53,4 +54,4 @@ function choose(examples: readonly ContractExample[], services: readonly string[
 const toLine = ({ title }: ContractExample, complaint: string | undefined): string =>
   complaint === undefined
     ? `${styleText("green", "ok")}    ${title}`
-    : `${styleText("red", "fails")} ${title}\n${complaint.replaceAll(/^/gm, "      ")}`;
+    : `${styleText("red", "fails")} ${title}\n${printableLines(complaint).replaceAll(/^/gm, "      ")}`;

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { contractTests, openShop } from "../../../runtime/cli/contract/contract.ts";
+import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { createFolder } from "../../support/folder.ts";
 import { startRedis } from "../../support/store/redis.ts";
@@ -21,6 +22,16 @@ describe("a shop under test", () => {
     client.destroy();
     await redis.stop();
     expect(connected.split("\n")).to.have.length(1); // The test's own.
+  });
+
+  it("prints no control characters of what has not come true, which may be a source's", async () => {
+    const plugin = TOSS["plugins/toss.ts"]?.replace(/return .*/, 'throw new Error("a\\r\\u202eb\\nc");') ?? "";
+    const lines: string[] = [];
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": plugin });
+    expect(await runTest({ dir, services: [], print: (line) => lines.push(line) })).to.equal(false);
+    expect(lines[0])
+      .to.match(/a {2}b\n +c/)
+      .and.not.match(/[\r\u202e]/);
   });
 
   it("has chains also for a service without code that asks a node", async () => {
