@@ -52,12 +52,18 @@ export const toRefusedCall = (error: unknown): ToolResult | undefined =>
     ? { isError: true, content: [], structuredContent: { accepts: [], error: textField(error, "message") } }
     : undefined;
 
+/** How stock servers, and x402's example, say that a settlement failed: `error` where no facilitator answered, in Go and Python. */
+const FAILURE = /^(?:Payment s|S)ettlement (?:failed|error)(?:: ([^:]+)(.*))?/s;
+/** How servers on Cloudflare do: no facilitator answered, or its reason alone, of those that only a settlement has. */
+const BARE = /^(?:SETTLEMENT_FAILED|(\w*(?:settle|transaction_failed|confirm)\w*))$/;
+
 /**
  * Whether a seller answers a payment with a new challenge although its settlement may have succeeded: by the receipt, or by the
  * words of the stock server, which gives none.
  */
 export function isUndecided(result: ToolResult): boolean {
-  const said = /^(?:Payment s|S)ettlement failed(?:: ([^:]+)(.*))?/s.exec(refusalIn(result) ?? "");
+  const why = refusalIn(result) ?? "";
+  const said = FAILURE.exec(why) ?? BARE.exec(why);
   const failure = said && { success: false, errorReason: said[1], errorMessage: said[2] };
   return result.isError === true && isDoubtful(field(result._meta, MCP_KEYS.receipt) ?? failure);
 }

@@ -60,6 +60,7 @@ describe("a purchase of payphone mcp-proxy", () => {
     ["when a stock seller's facilitator did not answer", "Payment settlement failed: fetch failed", {}],
     ["when its node did not answer", `Payment settlement failed: ${FAILED}: The request took too long`, {}],
     ["when a seller says no more of its settlement than x402's example", "Settlement failed", {}],
+    ["when a stock server in Go or Python got no answer", "Settlement error: context deadline exceeded", {}],
   ] as const)
     it(`is sent again, counted once, and not said to be untaken, ${what}`, async () => {
       const toRefusal = (error: string) => ({ x402Version: 2, error, resource: {}, accepts: [] });
