@@ -1,6 +1,6 @@
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { SettleResponse } from "@x402/core/types";
-import { isDeep } from "../../core/json.ts";
+import { isDeep, isObject } from "../../core/json.ts";
 import { saysSpent, tellsWhy } from "../../core/x402/failed-settlement.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 
@@ -16,14 +16,16 @@ export function isDoubtful(receipt: unknown): boolean {
 
 /**
  * What a refusal says of a settlement. A 402 has its receipt, or the body of @x402/express 2.4 and of servers in Python,
- * which send none. With another status, as for a faulty input, nothing was settled unless the receipt names a transaction.
+ * which send none; a stock server that fails somewhere in its settlement sends an empty mapping, and no challenge. With another
+ * status, as for a faulty input, nothing was settled unless the receipt names a transaction.
  */
 export function settlementIn(answer: SellerResponse): unknown {
-  const { status, json } = answer;
+  const { status, headers, json } = answer;
   if (status < 300) return undefined;
   const receipt = receiptIn(answer);
   if (status !== 402) return receipt?.transaction ? receipt : undefined;
-  const isFailure = textField(json, "error") === "Settlement failed";
+  const isSilent = isObject(json) && Object.keys(json).length === 0 && !headers.has("payment-required");
+  const isFailure = isSilent || textField(json, "error") === "Settlement failed";
   return receipt ?? (isFailure && { success: false, errorReason: field(json, "details") });
 }
 

@@ -52,6 +52,7 @@ describe("a payment whose outcome is not known", () => {
       toDoubtful("invalid_exact_evm_transaction_failed", "execution reverted: authorization is used or canceled"),
     ],
     ["the same at a seller that sends no receipt", toFailed("Facilitator settle failed (504)")],
+    ["a stock server that failed as it settled", { status: 402, body: {}, headers: { "retry-after": "0" } }],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
   for (const [what, answer] of passing)
@@ -68,6 +69,7 @@ describe("a payment whose outcome is not known", () => {
     ["deadline-exceeded", { status: 504, body: { code: "deadline-exceeded" } }],
     ["a credit that is paid back", { status: 502, body: { code: "paid-not-delivered", refund_tx: null } }],
     ["a refusal", { status: 402, body: { error: "insufficient_funds" } }],
+    ["one in a new challenge", { status: 402, body: {}, headers: { "payment-required": btoa('{"x402Version":2}') } }],
     ["a settlement that was refused", toDoubtful("invalid_transaction_state")],
     ["one that its token refused", toDoubtful("invalid_exact_evm_transaction_failed", "execution reverted: paused")],
     ["the same at a seller that sends no receipt", toFailed("insufficient_funds")],
