@@ -111,7 +111,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     const { status, body } = await send("settle", toText(payment, offer), signal);
     if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
     const said = withoutObjects(body);
-    return { ...said, transaction: said.transaction ?? "", network: said.network ?? offer.network };
+    const network = said.success ? said.network : said.network || undefined;
+    return { ...said, transaction: said.transaction ?? "", network: network ?? offer.network };
   }
 
   /** Sends once more after a broken connection: for requests that may be repeated. */
@@ -231,7 +232,7 @@ const isVerdict = (value: unknown): value is VerifyResponse =>
 const withoutObjects = <T extends object>(body: T): T =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value !== "object")) as T;
 
-/** Some name neither transaction nor network in a refusal. */
+/** Some name neither transaction nor network in a refusal, or with empty texts. */
 const isSettlement = (value: unknown): value is GivenSettlement =>
   isObject(value) &&
   typeof value.success === "boolean" &&
