@@ -14,10 +14,23 @@ export function isDoubtful(receipt: unknown): boolean {
   return field(receipt, "success") === false && (saysSpent(why) || !tellsWhy(why));
 }
 
+/** How stock servers, and x402's examples, say that a settlement failed: `error` where their facilitator gave no answer. */
+const FAILURE = /^(?:Payment s|S)ettlement (?:failed|error)(?:: ([^:]+)(.*))?/s;
+/** How Cloudflare's and thirdweb's do: by their facilitator's reason alone, of those that only a settlement has. */
+const BARE = /^(?:SETTLEMENT_FAILED|(\w*(?:settle|transaction_failed|confirm)\w*))$/;
+
+/** The failed settlement of which the `error` of a refusal tells; undefined when it tells of none. */
+export function failureIn(error = ""): Pick<SettleResponse, "success" | "errorReason" | "errorMessage"> | undefined {
+  const said = FAILURE.exec(error) ?? BARE.exec(error);
+  if (!said) return undefined;
+  const [, errorReason, errorMessage] = said;
+  return { success: false, ...(errorReason && { errorReason }), ...(errorMessage && { errorMessage }) };
+}
+
 /**
- * What a refusal says of a settlement. A 402 has its receipt, or the body of @x402/express 2.4 and of servers in Python,
- * which send none; a stock server that fails somewhere in its settlement sends an empty mapping, and no challenge. With another
- * status, as for a faulty input, nothing was settled unless the receipt names a transaction.
+ * What a refusal says of a settlement. A 402 has its receipt, or the body has an `error`, which most servers explain in other
+ * fields; a stock server that fails somewhere in its settlement sends an empty mapping, and no challenge. With another status,
+ * as for a faulty input, nothing was settled unless the receipt names a transaction.
  */
 export function settlementIn(answer: SellerResponse): unknown {
   const { status, headers, json } = answer;
@@ -25,8 +38,9 @@ export function settlementIn(answer: SellerResponse): unknown {
   const receipt = receiptIn(answer);
   if (status !== 402) return receipt?.transaction ? receipt : undefined;
   const isSilent = isObject(json) && Object.keys(json).length === 0 && !headers.has("payment-required");
-  const isFailure = isSilent || textField(json, "error") === "Settlement failed";
-  return receipt ?? (isFailure && { success: false, errorReason: field(json, "details") });
+  const failure = isSilent ? { success: false } : failureIn(textField(json, "error"));
+  const more = { errorReason: textField(json, "details"), errorMessage: textField(json, "errorMessage") };
+  return receipt ?? (failure && { ...more, ...failure });
 }
 
 /** What is shown of a receipt as text. */

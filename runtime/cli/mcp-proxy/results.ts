@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from "../../core/json.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { field, textField } from "../call/http.ts";
 import { asPaymentRequired, whyUnreadable } from "../call/offers.ts";
-import { isDoubtful } from "../call/receipt.ts";
+import { failureIn, isDoubtful } from "../call/receipt.ts";
 import { isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
@@ -52,20 +52,13 @@ export const toRefusedCall = (error: unknown): ToolResult | undefined =>
     ? { isError: true, content: [], structuredContent: { accepts: [], error: textField(error, "message") } }
     : undefined;
 
-/** How stock servers, and x402's example, say that a settlement failed: `error` where no facilitator answered, in Go and Python. */
-const FAILURE = /^(?:Payment s|S)ettlement (?:failed|error)(?:: ([^:]+)(.*))?/s;
-/** How servers on Cloudflare do: no facilitator answered, or its reason alone, of those that only a settlement has. */
-const BARE = /^(?:SETTLEMENT_FAILED|(\w*(?:settle|transaction_failed|confirm)\w*))$/;
-
 /**
  * Whether a seller answers a payment with a new challenge although its settlement may have succeeded: by the receipt, or by the
  * words of the stock server, which gives none.
  */
 export function isUndecided(result: ToolResult): boolean {
-  const why = refusalIn(result) ?? "";
-  const said = FAILURE.exec(why) ?? BARE.exec(why);
-  const failure = said && { success: false, errorReason: said[1], errorMessage: said[2] };
-  return result.isError === true && isDoubtful(field(result._meta, MCP_KEYS.receipt) ?? failure);
+  const receipt = field(result._meta, MCP_KEYS.receipt) ?? failureIn(refusalIn(result));
+  return result.isError === true && isDoubtful(receipt);
 }
 
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */
