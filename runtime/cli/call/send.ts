@@ -4,7 +4,7 @@ import { isObject } from "../../core/json.ts";
 import { printable } from "../printable.ts";
 import { ask, CALL_MS, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
-import { isDoubtful, settlementIn } from "./receipt.ts";
+import { isDoubtful, receiptIn, settlementIn } from "./receipt.ts";
 
 /** Problem codes of 5xx answers that are final: the payment will bring no result. */
 const FINAL: readonly string[] = ["internal", "upstream-failed", "deadline-exceeded"] satisfies ProblemCode[];
@@ -68,7 +68,7 @@ export async function sendPaid(
       if (isFinal(answer) && !isDoubtful(settlement)) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
       const detail = textField(answer.json, "detail") ?? textField(settlement, "errorReason") ?? "";
-      why = printable(`${answer.status} ${detail}`.trim());
+      why = printable(`${answer.status} ${detail}`.trim() + toSettled(answer));
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {
       if (signal.aborted) throw unknown("interrupted");
@@ -82,6 +82,12 @@ export async function sendPaid(
       throw unknown("interrupted");
     });
   }
+}
+
+/** The transaction of a receipt that comes with a failure: a seller may settle first. */
+function toSettled(answer: SellerResponse): string {
+  const receipt = receiptIn(answer);
+  return receipt?.success && receipt.transaction ? `, with a receipt: settled in ${receipt.transaction}` : "";
 }
 
 /** `Retry-After` in milliseconds, at least 200; undefined when it is absent or a date. */

@@ -154,6 +154,23 @@ describe("payphone call, when the seller gives no result,", () => {
     }
   });
 
+  it("names the transaction of a receipt that comes with a failure after which the payment is sent again", async () => {
+    for (const [success, why] of [
+      [true, `500 out of dice, with a receipt: settled in ${TRANSACTION}`],
+      [false, "500 out of dice"],
+    ] as const) {
+      const headers = { "payment-response": btoa(JSON.stringify({ success, transaction: TRANSACTION })) };
+      seller.script.answers = [{ status: 500, body: { detail: "out of dice" }, headers }];
+      const { code, out } = await run({ url: seller.url, waitSeconds: 0, json: true });
+      const { error, resume } = JSON.parse(out);
+      rmSync(resume);
+      expect([code, error.message]).to.deep.equal([
+        4,
+        `the payment was sent, and its result is not known yet (${why})`,
+      ]);
+    }
+  });
+
   it("takes a receipt that does not say whether it was paid for none", async () => {
     const headers = { "payment-response": btoa(JSON.stringify({ success: "false", transaction: TRANSACTION })) };
     seller.script.answers = [{ status: 410, body: { title: "Gone" }, headers }];
