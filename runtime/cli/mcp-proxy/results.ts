@@ -46,9 +46,12 @@ export const toErrorResult = (error: unknown): ToolResult | undefined =>
 /** JSON-RPC's codes for a message, a method or parameters that will never do. */
 const HOPELESS: readonly unknown[] = [-32700, -32600, -32601, -32602];
 
+/** What servers made with the official SDK, up to 1.19, say of a tool's result when the call has been settled already. */
+const OF_RESULT = /\boutput schema\b|\bInvalid structured content\b/;
+
 /** A JSON-RPC error for a paid call as a refusal, if sending the call again would not help. */
 export const toRefusedCall = (error: unknown): ToolResult | undefined =>
-  HOPELESS.includes(field(error, "code"))
+  HOPELESS.includes(field(error, "code")) && !OF_RESULT.test(textField(error, "message") ?? "")
     ? { isError: true, content: [], structuredContent: { accepts: [], error: textField(error, "message") } }
     : undefined;
 

@@ -128,6 +128,19 @@ describe("a purchase of payphone mcp-proxy", () => {
     }
   });
 
+  it("may have been taken where a JSON-RPC error is about the result: old official servers check it after they settle", async () => {
+    const why = "Tool roll has an output schema but no structured content was provided";
+    const used = { x402Version: 2, error: "nonce_already_used", resource: {}, accepts: [] };
+    stage.answers = [
+      Object.assign(new Error(`MCP error -32602: ${why}`), { code: -32602 }),
+      { isError: true, content: [], structuredContent: used },
+    ];
+    const { content } = await stage.open(60_000)();
+    expect(JSON.stringify(content)).to.include("refused: nonce_already_used").and.include("may have been taken");
+    expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+    expect(stage.spent).to.equal(1);
+  });
+
   it("hands a failure in plain words on, as the last word about the payment", async () => {
     const failed = { isError: true, content: [{ type: "text", text: "out of dice" }] };
     stage.answers = [failed];
