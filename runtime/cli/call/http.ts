@@ -20,7 +20,7 @@ export interface SellerResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined when it is not JSON, or nested too deeply to be printed as JSON. */
+  /** The parsed body; undefined when it is not JSON, or a plain text, or nested too deeply to be printed as JSON. */
   readonly json: unknown;
 }
 
@@ -47,15 +47,28 @@ export async function ask(
     });
     const media = toFileType(response);
     if (media !== undefined) return await toFileResponse(response, media);
-    const text = await response.text();
+    const { status, headers: said } = response;
+    const named = said.get("content-type") ?? "";
+    const text = toText(new Uint8Array(await response.arrayBuffer()), named);
     const json = tryParseJson(text);
-    return { status: response.status, headers: response.headers, text, json: isDeep(json) ? undefined : json };
+    const isPlain = /^text\/(?!.*json)/i.test(named) && typeof json !== "object"; // `1.10` is a version, or has its digits.
+    return { status, headers: said, text, json: isPlain || isDeep(json) ? undefined : json };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Problem) throw error;
     throw new Problem("upstream-failed", `${new URL(url).origin} does not answer (${reasonOf(error)})`, {
       cause: error,
     });
+  }
+}
+
+/** A body in UTF-8, or in the charset that a text names. */
+function toText(bytes: Uint8Array, type: string): string {
+  const [, charset = "utf-8"] = /^text\/.*;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(type) ?? [];
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes); // An unknown charset.
   }
 }
 

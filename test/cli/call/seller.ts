@@ -20,8 +20,8 @@ export type Said =
   | {
       readonly status: number;
       readonly body?: unknown;
-      /** The body's text, instead of `body`. */
-      readonly text?: string;
+      /** The body's text or bytes, instead of `body`. */
+      readonly text?: string | Uint8Array;
       readonly headers?: Readonly<Record<string, string>>;
       /** Whether the connection breaks within the body. */
       readonly isCut?: true;
