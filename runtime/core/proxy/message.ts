@@ -7,6 +7,7 @@ const FIELDS = [
   ...["message", "error_description", "detail", "error", "title", "errors", "reason", "msg"],
   ...["errormessage", "errormessages", "messages", "faultstring", "fault"],
 ];
+const PAGE = /^\s*(?:<!doctype|<html|<\?xml)/i;
 const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
 
 /** The error message in an upstream's answer: at most 300 characters, one line, no markup; or undefined. */
@@ -16,9 +17,11 @@ export function messageOf(type: string | null, text: string): string | undefined
   return isPage || MARKUP.test(text) ? undefined : toLine(find(value, 0) ?? "");
 }
 
-/** The error message in a part of an upstream's answer, as `messageOf`. */
-export const messageIn = (part: unknown): string | undefined =>
-  typeof part === "string" ? messageOf(null, part) : toLine(find(part, 0) ?? "");
+/** The error message in a part of an upstream's answer, as `messageOf`: a text there may have markup, and be no page. */
+export function messageIn(part: unknown): string | undefined {
+  if (typeof part === "string" && PAGE.test(part)) return undefined;
+  return toLine(find(typeof part === "string" ? readText(part) : part, 0) ?? "");
+}
 
 /** A text of an upstream for callers: at most 300 characters, one line, no markup; undefined when nothing is left. */
 export function toLine(text: string): string | undefined {

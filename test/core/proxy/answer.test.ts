@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readBody, toOutput } from "../../../runtime/core/proxy/answer.ts";
 import { holds, readCondition } from "../../../runtime/core/proxy/condition.ts";
-import { messageOf } from "../../../runtime/core/proxy/message.ts";
+import { messageIn, messageOf } from "../../../runtime/core/proxy/message.ts";
 
 const XML = '<?xml version="1.0" encoding="ISO-8859-1"?><a>caf\u00e9</a>';
 
@@ -116,6 +116,10 @@ describe("an upstream's answer", () => {
     expect(messageOf("text/plain", "no such word")).to.equal("no such word");
     expect(messageOf("text/html", "no such word")).to.equal(undefined);
     expect(messageOf("text/html", '{"error":"no such word"}')).to.equal("no such word");
+    expect(messageIn("<b>No</b> such word")).to.equal("No such word");
+    expect(messageIn('{"error":"no such word"}')).to.equal("no such word");
+    expect(messageIn("<!DOCTYPE html><p>no")).to.equal(undefined);
+    expect(messageIn("<html><p>no")).to.equal(undefined);
   });
 
   const conditions: readonly [text: string, status: number, body: unknown, holds: boolean][] = [
