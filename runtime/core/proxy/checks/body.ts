@@ -11,6 +11,8 @@ export function explainBody(proxy: ProxyManifest, method: string): readonly (rea
     found.push(["body", 'write "input" for the input, or a template with placeholders']);
   if ((encoding ?? "json") === "json" && typeof body === "string" && /^\s*(?:\{\s*["}]|\[)/.test(body))
     found.push(["body", 'would be sent as one text: write a mapping, body: { name: "{name}" }, and no JSON']);
+  if (encoding === "text" && typeof body === "string" && hasValueInCdata(body))
+    found.push(["body", 'a value in a CDATA section would show its escapes: leave "<![CDATA[" and "]]>" out']);
   if (encoding !== undefined && body === undefined) found.push(["encoding", "there is no body to be encoded"]);
   else if (encoding !== undefined)
     found.push(...explainEncoding(proxy, encoding).map((why) => ["encoding", why] as const));
@@ -36,6 +38,14 @@ function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, e
   if (isTemplate && /[/+]xml\b/i.test(type)) return []; // Values are escaped for XML.
   return ['a text is one field, body: "{text}", or a template whose content-type is a kind of XML'];
 }
+
+/** Whether a placeholder of XML is in a CDATA section (XML 1.0, section 2.7), where `&#60;` is no escape. */
+const hasValueInCdata = (body: string): boolean =>
+  /<!\[CDATA\[(?:(?!\]\]>)[^\0])*\0/.test(
+    parseTemplate(body)
+      .map((part) => (typeof part === "string" ? part : "\0"))
+      .join(""),
+  );
 
 const hasNested = (body: unknown): boolean =>
   isCollection(body) && Object.values(body).some((field) => typeof field === "object");
