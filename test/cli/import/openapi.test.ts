@@ -5,6 +5,7 @@ import {
   faultsOf,
   fixture,
   importAll,
+  importDocument,
   importFixture,
   manifestOf,
   namesIn,
@@ -211,6 +212,13 @@ examples:
     await cp(fixture("split"), folder, { recursive: true });
     await importAll(dir, join(folder, "api.yaml"));
     expect(await schemaOf(dir, "SplitHome")).to.have.nested.property("properties.street.type", "string");
+  });
+
+  it("sends a text in UTF-8, whatever charset the document names", async () => {
+    const content = { "text/xml; charset=ISO-8859-1": { schema: { type: "string" } } };
+    const { dir } = await importDocument({ tell: { method: "post", requestBody: { required: true, content } } });
+    const { proxy } = await manifestOf(dir, "shelf_tell");
+    expect(proxy).to.deep.include({ encoding: "text", headers: { "content-type": "text/xml; charset=utf-8" } });
   });
 
   it("says of everything that it leaves out why", async () => {

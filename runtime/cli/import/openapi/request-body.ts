@@ -29,6 +29,8 @@ export interface RequestBody {
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 const FILES_TYPE = /^multipart\/form-data\b/i;
+/** The charset of a text; all are sent in UTF-8. */
+const CHARSET = /(;\s*charset\s*=\s*)"?[\w.:-]+"?/i;
 const TEXT_TYPE = /^text\/|[/+](?:xml|yaml|csv|graphql|x-yaml|javascript)\b/i;
 
 type Kind = readonly [encoding: BodyEncoding, isIt: (type: string) => boolean];
@@ -81,7 +83,7 @@ export function readRequestBody(
       ...shared,
       schema: { type: "string", description: `Sent as ${toPlainType(type)}.` },
       examples: texts,
-      type,
+      type: type.replace(CHARSET, "$1utf-8"),
     };
   }
   const isOtherJson = encoding === "json" && /^application\/[\w.-]+\+json\b/i.test(type);

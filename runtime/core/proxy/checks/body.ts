@@ -13,6 +13,8 @@ export function explainBody(proxy: ProxyManifest, method: string): readonly (rea
     found.push(["body", 'would be sent as one text: write a mapping, body: { name: "{name}" }, and no JSON']);
   if (encoding === "text" && typeof body === "string" && hasValueInCdata(body))
     found.push(["body", 'a value in a CDATA section would show its escapes: leave "<![CDATA[" and "]]>" out']);
+  if (encoding === "text" && typeof body === "string" && OTHER_DECLARATION.test(body))
+    found.push(["body", 'is sent in UTF-8: declare encoding="UTF-8"']);
   if (encoding !== undefined && body === undefined) found.push(["encoding", "there is no body to be encoded"]);
   else if (encoding !== undefined)
     found.push(...explainEncoding(proxy, encoding).map((why) => ["encoding", why] as const));
@@ -38,6 +40,9 @@ function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, e
   if (isTemplate && /[/+]xml\b/i.test(type)) return []; // Values are escaped for XML.
   return ['a text is one field, body: "{text}", or a template whose content-type is a kind of XML'];
 }
+
+/** An XML declaration of an encoding (XML 1.0, section 2.8) other than UTF-8. */
+const OTHER_DECLARATION = /^\s*<\?xml\s[^>]*\sencoding\s*=\s*["'](?!utf-?8["'])/i;
 
 /** Whether a placeholder of XML is in a CDATA section (XML 1.0, section 2.7), where `&#60;` is no escape. */
 const hasValueInCdata = (body: string): boolean =>

@@ -42,9 +42,13 @@ export function checkQuery(
 
 export const BELONGS = "a credential belongs in a variable, which the upstream's key in _site.yaml names";
 
+const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b)/i;
+
 /** The content type of a JSON body may only be another JSON type. */
 function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {
   if (name.toLowerCase() !== "content-type") return undefined;
+  if (encoding === "text" && OTHER_CHARSET.test(value))
+    return 'the body is sent in UTF-8: say "charset=utf-8", or leave it out';
   if (encoding === "text" || encoding === "bytes")
     return /^(?:[a-z]+\/[\w.+-]+(?:\s*;.*)?|\{[^{}]+\})$/i.test(value)
       ? undefined
