@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Call } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
+import { createSteps } from "../../core/jobs/steps.ts";
 import { askReady, perform, readValidInput } from "../../core/perform.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
+import { silentLog } from "../../core/silent-log.ts";
 import { findDifferences, toComplaint } from "./differences.ts";
 import type { ContractExample } from "./example.ts";
 import type { World } from "./world.ts";
@@ -41,9 +44,20 @@ export async function callService({ services }: World, id: string, input: unknow
     payer: manifest.price === undefined ? undefined : PAYER,
     network: manifest.price === undefined ? undefined : network,
     ...(manifest.sign_in && { accounts: [`${network}:${PAYER}`] }),
+    ...((manifest.charge === "first" || manifest.job) && lendSteps()),
   };
   await askReady(service, value, call.signal);
   return perform(toRunnable(service), value, call);
+}
+
+/** The steps of a call whose work is paid first: the server would keep their results. Here nothing is resumed. */
+function lendSteps(): Pick<Call, "step" | "report"> {
+  const records = {
+    note: async () => {},
+    readStep: async () => undefined,
+    keepStep: async (_id: string, _name: string, value: unknown) => value,
+  };
+  return createSteps("", { records, log: silentLog, graceMs: 0 }).lent;
 }
 
 /** A job's handler returns the deliverable. */

@@ -5,7 +5,7 @@ import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { contractTests, openShop } from "../../../runtime/cli/contract/contract.ts";
 import { runTest } from "../../../runtime/cli/contract/run.ts";
-import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { JOB, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { createFolder } from "../../support/folder.ts";
 import { startRedis } from "../../support/store/redis.ts";
 
@@ -71,6 +71,29 @@ examples:
     await shop.close();
     expect([answers.length, warnings]).to.deep.equal([20, []]);
   });
+
+  for (const [what, keys] of [
+    ["a job", JOB],
+    ["work that is paid first", "charge: first"],
+  ] as const)
+    it(`keeps the steps of ${what} as the server does: each name once, and its result as JSON`, async () => {
+      const plugin = `import { definePlugin } from "#plugin";
+export default definePlugin("toss", () => ({
+  async toss({ coins }, call) {
+    if (coins === 2) await call.step("draw", async () => "heads");
+    const sides = await call.step("draw", async () => ({ toJSON: () => ["tails"] }));
+    return { sides };
+  },
+}));`;
+      const manifest = `${TOSS["manifests/toss.yaml"]}${keys}\n`;
+      const dir = await makeDirectory({ ...TOSS, "manifests/toss.yaml": manifest, "plugins/toss.ts": plugin });
+      const shop = await openShop({ dir, env: {} });
+      const answer = await shop.call("toss", { coins: 1 });
+      const refused = await shop.call("toss", { coins: 2 }).catch((error: unknown) => error);
+      await shop.close();
+      expect(answer).to.deep.equal({ sides: ["tails"] });
+      expect(refused).to.be.an("error").with.property("message", 'two steps have the name "draw"');
+    });
 
   it("has a test that fails with the faults, also where the examples of a manifest are none", async () => {
     const titles: string[] = [];
