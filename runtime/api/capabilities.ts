@@ -176,6 +176,7 @@ export interface Schedule {
    * Runs a task soon after the start and then at every interval, never twice at once. A failure is logged and retried
    * earlier, with exponential back-off. Call it during setup. Its signal is aborted when the task takes too long, the
    * server closes, or another set is sold; a task that does not end then is left after five seconds.
+   * @throws RangeError when the interval is no number of milliseconds.
    */
   every(name: string, intervalMs: number, task: (signal: AbortSignal) => Promise<void>): void;
 }

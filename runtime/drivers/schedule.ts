@@ -32,7 +32,14 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
   const closing = new AbortController();
 
   return {
-    every: (name, intervalMs, run) => void tasks.push({ name, intervalMs, run }),
+    every(name, intervalMs, run) {
+      const call = `schedule.every(${JSON.stringify(name)})`;
+      // A timer would take it for a millisecond.
+      if (typeof intervalMs !== "number" || !(intervalMs >= 0))
+        throw new RangeError(`${call}: its interval must be a number of milliseconds, such as 60_000`);
+      if (typeof run !== "function") throw new TypeError(`${call}: its task must be a function`);
+      tasks.push({ name, intervalMs, run });
+    },
     start() {
       for (const task of tasks) wait(task, 0, 0);
     },

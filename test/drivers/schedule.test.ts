@@ -45,6 +45,20 @@ describe("background work", () => {
     expect(begun).to.deep.equal([]);
   });
 
+  for (const interval of ["1h", async () => {}, undefined, Number.NaN, -1])
+    it(`is not begun at the interval ${String(interval)}, which a timer takes for a millisecond`, () => {
+      const add = (): void => schedule.every("task", interval as number, async () => {});
+      expect(add).to.throw(RangeError, 'schedule.every("task"): its interval must be a number of milliseconds');
+    });
+
+  it("is not begun without a task", () => {
+    const task = { run() {} } as unknown as () => Promise<void>;
+    expect(() => schedule.every("task", 1, task)).to.throw(
+      TypeError,
+      'schedule.every("task"): its task must be a function',
+    );
+  });
+
   it("runs soon after the start, and then at its interval", async () => {
     every("task", HOUR_MS);
     schedule.start();

@@ -2,6 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { byPlace, type Fault, faultAt, toFaultLine } from "../../core/set/faults.ts";
 import { splitHandler } from "../../core/set/plugins.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import { createSchedule } from "../../drivers/schedule.ts";
 import { printable } from "../printable.ts";
 import { loadSet, type ManifestSet } from "./load.ts";
 import { explain, placeOf } from "./plugins/faults.ts";
@@ -72,7 +73,7 @@ export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
       log: silentLog,
       purchases: idle("purchases"),
       reports: idle("reports"),
-      schedule: { every() {} },
+      schedule: { every: createSchedule({ log: silentLog }).every }, // Nothing is started.
       site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },
       treasury: idle("treasury"),
       web: idle("web"),
