@@ -129,11 +129,15 @@ async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promi
 /** `my-shop` becomes `My shop`. */
 const toTitle = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
 
+/** Quoted where a shell would read it as more than one word. */
+const inShell = (path: string): string =>
+  /^[\p{L}\p{N}_./:@+-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+
 const toNextSteps = (folder: string): string =>
   [
     `${folder} is a shop with one service. Start it:`,
     "",
-    ...(folder === "." ? [] : [`  cd ${folder}`]),
+    ...(folder === "." ? [] : [`  cd ${inShell(folder)}`]),
     "  npm install",
     "  npm start",
     "",

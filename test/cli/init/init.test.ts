@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runInit } from "../../../runtime/cli/init/init.ts";
@@ -46,6 +46,15 @@ describe("payphone init", () => {
       await init(name);
       const { site, faults } = await loadSet(join(home, name));
       expect([faults, site.name]).to.deep.equal([[], name]);
+    }
+  });
+
+  it("names a command that leads into the shop, also where a folder above it has blanks and quotes", async () => {
+    for (const above of ["plain", "Ada's $HOME (new)"]) {
+      const said = await init(`${above}/nook`);
+      const command = said.split("\n").find((line) => line.startsWith("  cd ")) ?? "";
+      const { stdout } = spawnSync("sh", ["-c", `${command} && pwd -P`], { encoding: "utf8" });
+      expect(stdout.trim(), command).to.equal(realpathSync(join(home, above, "nook")));
     }
   });
 
