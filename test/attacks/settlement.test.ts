@@ -163,6 +163,23 @@ describe("a settlement", () => {
     ]);
   });
 
+  it("is logged with what the facilitator says, such as that a key has no right to settle", async () => {
+    await shop.close();
+    const told: unknown[] = [];
+    const warn = (event: string, fields?: object): void => {
+      if (event === "settlement.doubtful") told.push(fields);
+    };
+    shop = await openShop({ log: { info: () => {}, warn, error: () => {} } });
+    payment = await shop.pay("/v1/roll");
+    const message = "The facilitator does not accept our credentials for settle (status 401)";
+    shop.rail.script.settle = () => {
+      throw new Problem("facilitator-unavailable", message);
+    };
+    await expectUnknown(await send(), "without a right");
+    expect(told).to.have.length(1);
+    expect(told[0]).to.include({ reason: "settlement_unknown", message });
+  });
+
   describe("whose outcome is unknown for long", () => {
     const cutOff = (): never => {
       throw new Problem("upstream-failed", "The node cannot be reached");

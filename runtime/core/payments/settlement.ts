@@ -89,8 +89,8 @@ export function createSettler(deps: SettlerDeps): Settler {
         if (settlement.state === "settled") noteSettled(offer);
         return { ...settlement, by };
       }
-      const { errorReason: reason, transaction } = receipt;
-      if (!isAgain) log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
+      const { errorReason: reason, errorMessage: message, transaction } = receipt;
+      if (!isAgain) log.warn("settlement.doubtful", { network: offer.network, reason, message, transaction });
       const seen = await look(payment, offer, receipt);
       if (isAgain && seen.state === "unknown" && seen.isReadable && isTroubled(receipt)) noteFailed(offer, receipt);
       const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && hasRefused(receipt);
