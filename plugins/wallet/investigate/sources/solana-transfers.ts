@@ -5,6 +5,9 @@ import type { Asset, Transfer } from "./transfers.ts";
 /** The change of each owner's balance, in atomic units. */
 type Changes = ReadonlyMap<string, bigint>;
 
+/** The mint of wrapped SOL: the lamports of its accounts are SOL that their owners can take out at any time. */
+const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
+
 /** Less SOL is mostly rent and tips. */
 export const LEAST_LAMPORTS = 10_000_000n;
 
@@ -31,7 +34,7 @@ export function readSolanaTransfers(
   const facing = { signature, wallet, at: at as number };
   return [
     ...toTransfers(tokenChanges, { ...facing, asset: "USDC" }),
-    ...toTransfers(toCoinChanges(facts, keys), { ...facing, asset: "SOL" }),
+    ...toTransfers(toCoinChanges(facts, keys, wallet), { ...facing, asset: "SOL" }),
   ];
 }
 
@@ -95,15 +98,32 @@ function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Ch
 
 /**
  * Changes of SOL by account, without the fee, which the first account pays. Of an account with more than 2^53 lamports
- * they are a lamport or two off, as JSON.parse has rounded it.
+ * they are a lamport or two off, as JSON.parse has rounded it. What is in a token account of the wallet is the wallet's,
+ * and wrapped SOL is its owner's.
  */
-function toCoinChanges({ preBalances, postBalances, fee }: JsonFields, keys: readonly string[]): Changes {
+function toCoinChanges(facts: JsonFields, keys: readonly string[], wallet: string): Changes {
+  const { preBalances, postBalances, fee } = facts;
   const [all, left] = [preBalances, postBalances] as [number[], number[]]; // Checked above.
-  const changes = keys.map((key, at): [string, bigint] => [
-    key,
-    BigInt(left[at] ?? 0) - BigInt(all[at] ?? 0) + (at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n),
-  ]);
-  return new Map(changes);
+  const owners = toOwners(facts, wallet);
+  const changes = new Map<string, bigint>();
+  for (const [at, key] of keys.entries()) {
+    const paid = at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n;
+    const change = BigInt(left[at] ?? 0) - BigInt(all[at] ?? 0) + paid;
+    const holder = owners.get(at) ?? key;
+    changes.set(holder, (changes.get(holder) ?? 0n) + change);
+  }
+  return changes;
+}
+
+/** The owners of token accounts of the wallet and of those with wrapped SOL, by the accounts' places. */
+function toOwners({ preTokenBalances, postTokenBalances }: JsonFields, wallet: string): ReadonlyMap<unknown, string> {
+  const balances = [preTokenBalances, postTokenBalances].flatMap((all) => (Array.isArray(all) ? all : []));
+  return new Map(
+    balances.map(toJsonFields).flatMap(({ accountIndex, mint, owner }): [unknown, string][] => {
+      const isCounted = typeof owner === "string" && (owner === wallet || mint === WRAPPED_SOL);
+      return isCounted ? [[accountIndex, owner]] : [];
+    }),
+  );
 }
 
 /** The accounts in the order of the balances: those of the message, then those of its address lookup tables. */

@@ -55,11 +55,21 @@ describe("the transfers in a Solana transaction", () => {
     );
   });
 
-  /** The SOL that left the wallet, by whom it went to, in a transaction that changed the accounts so. */
-  function readCoins(changes: Readonly<Record<string, number>>): (readonly [string, string])[] {
+  /**
+   * The SOL that left the wallet, by whom it went to, in a transaction that changed the accounts so.
+   * @param tokens the mint and the owner of those that are token accounts
+   */
+  function readCoins(
+    changes: Readonly<Record<string, number>>,
+    tokens: Readonly<Record<string, readonly [mint: string, owner: string | undefined]>> = {},
+  ): (readonly [string, string])[] {
     const keys = Object.keys(changes);
     const balances = { preBalances: keys.map(() => 1e12), postBalances: Object.values(changes).map((by) => 1e12 + by) };
-    const transaction = { meta: { fee: 5000, ...balances }, transaction: { message: { accountKeys: keys } } };
+    const postTokenBalances = Object.entries(tokens).map(([key, [mint, owner]]) => {
+      return { accountIndex: keys.indexOf(key), mint, ...(owner && { owner }), uiTokenAmount: { amount: "1" } };
+    });
+    const meta = { fee: 5000, ...balances, postTokenBalances };
+    const transaction = { meta, transaction: { message: { accountKeys: keys } } };
     const transfers = readSolanaTransfers(transaction, "wallet", { signature: "s", blockTime: 1 }) ?? [];
     return transfers.map(({ to, units }) => [to, units]);
   }
@@ -72,6 +82,22 @@ describe("the transfers in a Solana transaction", () => {
     ]);
     expect(readCoins({ wallet: -5e9 - 5000, shop: 5e9, rent: 2_039_280, other: -2_039_280 })).to.deep.equal([
       ["shop", "5000000000"],
+    ]);
+  });
+
+  it("are with the owners of wrapped SOL, and none with the wallet's own token accounts", () => {
+    const wrapped = "So11111111111111111111111111111111111111112";
+    const own = { own: [wrapped, "wallet"] } as const;
+    expect(readCoins({ wallet: -5e9 - 5000, own: 5e9 }, own), "it wraps").to.deep.equal([]);
+    expect(readCoins({ wallet: -5000, own: -5e9, vault: 5e9 }, { ...own, vault: [wrapped, "listed"] })).to.deep.equal([
+      ["listed", "5000000000"],
+    ]);
+    const opened = { usdc: ["other", "wallet"], theirs: ["other", "shop"] } as const;
+    expect(readCoins({ wallet: -9e7 - 5000, usdc: 3e7, theirs: 6e7 }, opened), "of another token").to.deep.equal([
+      ["theirs", "60000000"],
+    ]);
+    expect(readCoins({ wallet: -5e9 - 5000, vault: 5e9 }, { vault: [wrapped, undefined] }), "in 2021").to.deep.equal([
+      ["vault", "5000000000"],
     ]);
   });
 
