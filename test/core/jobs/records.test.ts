@@ -44,4 +44,13 @@ describe("the records of jobs", () => {
     expect(await newest(3)).to.deep.equal([3, 2, 1]);
     expect(await newest(1)).to.deep.equal([3]);
   });
+
+  it("list those that have failed although a crash has left a number without a job", async () => {
+    const store = createMemoryStore();
+    const failures = createJobFailures(store);
+    const job = { service: "search", error: "no" };
+    for (const at of [1, 2, 3]) await failures.note({ ...job, id: `job ${at}`, at });
+    await store.delete("job-failed:2");
+    expect((await failures.list(10)).map(({ at }) => at)).to.deep.equal([3, 1]);
+  });
 });

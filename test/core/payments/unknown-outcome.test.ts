@@ -92,6 +92,14 @@ describe("a paid request", () => {
       expect(shop.rail.moved.size).to.equal(0);
     });
 
+    it("keeps the facilitator's reason when that tells why the chain says so", async () => {
+      shop.rail.script.settle = refuses("authorization_already_used");
+      shop.rail.script.find = () => ({ state: "dead" });
+      const answer = await shop.buy("/v1/roll", ROLL);
+      expect(answer.status).to.equal(402);
+      expect(shop.receipt(answer)).to.deep.include({ success: false, errorReason: "authorization_already_used" });
+    });
+
     it("makes its payer pay first when it ends as refused after the work has run", async () => {
       const { script, manifest } = shop.rail;
       const reverted = { success: false, errorReason: "failed", transaction: `0x${"7".repeat(64)}` };

@@ -101,6 +101,15 @@ describe("the attempts at a refund", () => {
     expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe" });
   });
 
+  it("show no transfer once a reorganisation has removed it, until it is in a block again", async () => {
+    stage.settle();
+    await stage.begin();
+    expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: "0xfe", refund_pending: null });
+    stage.found = { state: "open" };
+    await stage.time.pass(MINUTE + 1000);
+    expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: null, refund_pending: null });
+  });
+
   it("watch for the whole minute, also when another process looks before it is over", async () => {
     stage.settle();
     await stage.refunds.open(toCase());
