@@ -57,7 +57,7 @@ export interface IdentifiersDeps {
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   /** The shortest time for which answers are kept, for wallets that prove themselves by a new signature. */
-  readonly answersMs?: number;
+  readonly answersMs: number;
 }
 
 /** What an identifier stands for. */
@@ -79,7 +79,7 @@ interface Named {
 const VERIFY_MS = 10_000;
 
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
-  const { store, rails, reservations, soldBy, look, clock, onError, answersMs = 0 } = deps;
+  const { store, rails, reservations, soldBy, look, clock, onError, answersMs } = deps;
   const keptMs = Math.max(KEEP_MS, answersMs);
   const leases = createLeases({ store, prefix: "lease:named:", onError });
   const names = createIdentifierNames({ store, rails });
