@@ -1,21 +1,17 @@
-import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { setTimeout } from "node:timers/promises";
+import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
 import { silentLog } from "../../../core/silent-log.ts";
 import type { Durability } from "../../../core/store.ts";
-import { prepareTables } from "../../books/migration.ts";
 import { createBookTables } from "../../books/tables.ts";
-import { checkWritable, makeFile, makeFolder, refuseLoneLog } from "../../folder.ts";
-import { isBusy, isDiskError } from "../../sqlite-errors.ts";
 import { createBookSweep } from "../book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "../keyv.ts";
 import { createCommits } from "./commits.ts";
-import { createEntries, ENTRIES, type Entries, PAGE } from "./entries.ts";
-import { createMemberTable, MEMBER_TABLE, type MemberTable } from "./members.ts";
+import { createEntries, type Entries, PAGE } from "./entries.ts";
+import { createMemberTable, type MemberTable } from "./members.ts";
+import { openDatabase } from "./open-database.ts";
 import { createReads } from "./reads.ts";
-import { type LogFile, openLogFile, shareSyncs } from "./sync.ts";
+import { type LogFile, shareSyncs } from "./sync.ts";
 import { createUpkeep } from "./upkeep.ts";
 
 export interface SqliteStoreOptions {
@@ -29,36 +25,15 @@ export interface SqliteStoreOptions {
   readonly log?: Log;
 }
 
-/** How long opening waits for a lock. Afterwards nothing blocks on a lock: busy transactions are retried later. */
-const BUSY_MS = 20;
 /**
  * The interval for syncing commits of other processes: shorter than a lease, so that a dead process's writes are
  * synced.
  */
 const FOREIGN_SYNC_MS = 1000;
-/**
- * A file of an earlier version is rewritten once, so that it can shrink. Larger files are not: that would delay the
- * start.
- */
-const MOST_REWRITTEN_PAGES = 25_000;
-const OPEN_PATIENCE_MS = 2000;
 const SWEEP_EVERY_MS = 60_000;
 /** The key that a ping writes: a full disk can still be read. */
 const PING = "ping";
 const PING_KEEP_MS = 60_000;
-
-/**
- * `auto_vacuum` has an effect only before the first table is created. The cache is 8 MB: SQLite walks through all of it
- * after most splits of pages.
- */
-const PREPARE = `
-  PRAGMA auto_vacuum = INCREMENTAL;
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = NORMAL;
-  PRAGMA wal_autocheckpoint = 10000;
-  PRAGMA cache_size = -8000;
-  ${ENTRIES}
-  ${MEMBER_TABLE}`;
 
 /**
  * A Store in a file, through node:sqlite. Acknowledged writes are never lost. Concurrent writes share a transaction,
@@ -205,43 +180,3 @@ function syncForeign(db: DatabaseSync, syncs: LogFile): NodeJS.Timeout {
   };
   return setInterval(look, FOREIGN_SYNC_MS).unref();
 }
-
-async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; readonly log: LogFile }> {
-  const givenUp = performance.now() + OPEN_PATIENCE_MS;
-  for (;;) {
-    let db: DatabaseSync | undefined;
-    try {
-      makeFolder(dirname(file), 0o700);
-      refuseLoneLog(file);
-      makeFile(file);
-      checkWritable(file);
-      db = new DatabaseSync(file, { timeout: BUSY_MS });
-      db.exec(PREPARE);
-      prepareTables(db);
-      makeShrinkable(db);
-      db.exec("PRAGMA busy_timeout = 0");
-      const log = openLogFile(file, db);
-      await log.sync(); // Of the tables, and of what an earlier process may not have synced before its end.
-      return { db, log };
-    } catch (cause) {
-      db?.close();
-      if (!isBusy(cause) || performance.now() > givenUp) {
-        const why = `${(cause as Error).message}${isDiskError(cause) ? ROOM : ""}`;
-        throw new Problem("unavailable", `The store ${file} cannot be opened: ${why}`, { cause });
-      }
-      await setTimeout(BUSY_MS);
-    }
-  }
-}
-
-/** @throws when another process holds the lock. */
-function makeShrinkable(db: DatabaseSync): void {
-  const { auto_vacuum: mode } = db.prepare("PRAGMA auto_vacuum").get() as { auto_vacuum: number };
-  const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
-  if (mode === INCREMENTAL || pages > MOST_REWRITTEN_PAGES) return;
-  db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
-}
-
-const ROOM = ": its disk may be full, over a quota or broken";
-/** The value of `PRAGMA auto_vacuum` for this mode. */
-const INCREMENTAL = 2;
