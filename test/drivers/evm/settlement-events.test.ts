@@ -35,7 +35,7 @@ describe("the settlement that a receipt on an EVM chain shows", () => {
   const authorization = { from: BUYER, to: SELLER, value: "1000", ...times, nonce: NONCE };
   const payment: PaymentPayload = { x402Version: 2, accepted: offer, payload: { signature: "0x11", authorization } };
 
-  /** The state of the payment where the receipt of its use has these logs. */
+  /** The state of the payment where the receipt of its use has these logs, whether a facilitator has named it or not. */
   async function find(...logs: readonly object[]): Promise<string> {
     const asked: { readonly blockNumber?: bigint }[] = [];
     const chain = {
@@ -49,7 +49,10 @@ describe("the settlement that a receipt on an EVM chain shows", () => {
       name: "Base",
       ask: async <T>(work: (of: PublicClient) => Promise<T>) => work(chain),
     };
-    const { state } = await createEvmSettlements({ client }).find(payment, offer, new AbortController().signal);
+    const settlements = createEvmSettlements({ client });
+    const { state } = await settlements.find(payment, offer, new AbortController().signal);
+    const named = await settlements.find(payment, offer, new AbortController().signal, HASH);
+    expect(named.state).to.equal(state);
     expect(asked[0]?.blockNumber, "the state is read at the block whose time counts").to.equal(BLOCK.number);
     return state;
   }

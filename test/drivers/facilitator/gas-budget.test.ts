@@ -165,13 +165,29 @@ describe("the budget of lost gas", () => {
 });
 
 describe("an amount that is being sent", () => {
+  const payment = { id: "one", account: "0xa:0xb", value: "5", decimals: 0, balance: async () => 5n };
+  let store: ReturnType<typeof createMemoryStore>;
+  let did: string[];
+  beforeEach(() => {
+    store = createMemoryStore();
+    did = [];
+  });
+  const place = { release: async () => void did.push("release"), lose: async () => void did.push("lose") };
+  const hold = (change = {}, signal = never) =>
+    createCoverage(store, "eip155:8453").hold(place, { ...payment, ...change }, signal);
+  const inFlight = async () => (await store.join("being-sent:eip155:8453:0xa:0xb", "two", 0, HOUR_MS)).members - 1;
+
+  it("is free where the balance cannot be read, which is told", async () => {
+    await inFlight(); // Counts another one in flight: only then does the balance matter.
+    const gone = new Error("the node is gone");
+    const why = await hold({ balance: () => Promise.reject(gone) }, AbortSignal.timeout(10_000)).catch(
+      (error) => error,
+    );
+    expect(why).to.equal(gone);
+    expect(await inFlight()).to.equal(0);
+  });
+
   it("is free with its place, also where its transaction has failed, whose loss counts", async () => {
-    const did: string[] = [];
-    const place = { release: async () => void did.push("release"), lose: async () => void did.push("lose") };
-    const store = createMemoryStore();
-    const payment = { id: "one", account: "0xa:0xb", value: "5", decimals: 0, balance: async () => 5n };
-    const hold = () => createCoverage(store, "eip155:8453").hold(place, payment, never);
-    const inFlight = async () => (await store.join("being-sent:eip155:8453:0xa:0xb", "two", 0, HOUR_MS)).members - 1;
     await (await hold()).release();
     expect(await inFlight()).to.equal(0);
     const held = await hold();
