@@ -7,6 +7,7 @@ import { toFile } from "../../core/proxy/media.ts";
 import { UNDONE } from "../../core/refunds/refunds.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
+import { withFullStop } from "./errors.ts";
 import type { Task, TaskBook, TaskChange } from "./task-book.ts";
 
 /** Updates a task from its job; undefined when the job is not known any more. @throws Problem `rate-limited`, `unavailable`. */
@@ -78,7 +79,7 @@ export function createFollowJob(options: FollowJobOptions): FollowJob {
     const refund = payment ? await toRefundText(status) : "Nothing was charged.";
     return {
       state: "failed",
-      text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}`.trimEnd(),
+      text: `The job failed: ${withFullStop(status.error ?? "")} ${refund}`.trimEnd(),
     };
   }
 
