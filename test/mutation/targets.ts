@@ -17,10 +17,10 @@ export const SOURCES: readonly string[] = [
 export const TESTS: readonly string[] = [
   "test/core/*.test.ts",
   "test/core/{payments,payments/identifiers,x402,jobs,time}/!(*crash).test.ts",
-  "test/core/refunds/{attempt,credit-served,failing-work,refunds}.test.ts",
+  "test/core/refunds/{attempt,credit-served,failing-work,obstacles,refunds,undone}.test.ts",
   "test/drivers/{facilitator,store}/*.test.ts",
   "test/drivers/evm/settlement*.test.ts",
-  "test/drivers/solana/settlements*.test.ts",
+  "test/drivers/solana/settlement*.test.ts",
   "test/surfaces/mcp/payment.test.ts",
   "test/server/{rest,polls,reports,reports-served}.test.ts",
   "test/attacks/{background,gas,lies,replay,settlement,solana,store,terms,unpaid-work}.test.ts",
