@@ -23,6 +23,6 @@ export const TESTS: readonly string[] = [
   "test/drivers/solana/settlement*.test.ts",
   "test/surfaces/mcp/payment.test.ts",
   "test/server/{rest,polls,reports,reports-served}.test.ts",
-  "test/attacks/{background,gas,lies,replay,settlement,solana,store,terms,unpaid-work}.test.ts",
+  "test/attacks/{background,gas,lies,replay,settlement,settlement-record,solana,store,terms,unpaid-work}.test.ts",
   "test/cli/refunds/*.test.ts",
 ];
