@@ -36,11 +36,7 @@ export function exchange(
   let running: Dispatcher.DispatchController | undefined;
   const abort = (): void => {
     running?.abort(signal.reason);
-    fail(signal.reason);
-  };
-  const fail = (error: unknown): void => {
-    signal.removeEventListener("abort", abort);
-    reject(error);
+    reject(signal.reason);
   };
   signal.addEventListener("abort", abort, { once: true });
   pool.dispatch(request, {
@@ -58,11 +54,10 @@ export function exchange(
       else chunks.push(chunk);
     },
     onResponseEnd() {
-      signal.removeEventListener("abort", abort);
       const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
       resolve({ status, headers, text: body.toString() });
     },
-    onResponseError: (_controller, error) => fail(error),
+    onResponseError: (_controller, error) => reject(error),
   });
-  return promise;
+  return promise.finally(() => signal.removeEventListener("abort", abort));
 }
