@@ -12,6 +12,8 @@ import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.t
 import { DESKTOP, keepDrawn, openVisits, PHONE, sharedBrowser } from "../../surfaces/pages/explorer/support/browser.ts";
 import { findFaint } from "../../surfaces/pages/explorer/support/contrast.ts";
 
+/** Chromium prints up to 4/3 of the width between the margins on it. */
+const A4 = { width: 917, height: 1000 };
 const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
 /** Where pictures are kept for somebody to look at; nowhere unless it is set. */
 const { PICTURES } = process.env;
@@ -163,6 +165,22 @@ withBrowser.describe("the seller's pages in a browser", () => {
     await page.emulateMedia({ media: "print" });
     expect(await figure.isVisible()).to.equal(true);
     await context.close();
+  });
+
+  it("are printed whole, however long the names of services", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const sale = toSale({ at: Date.now(), service: `a_${"long_".repeat(12)}id`, payer: `0x${"ab".repeat(20)}` });
+    await store.enter(sale, { key: sale.id, value: 1 });
+    await store.close();
+    const page = await visit(entry, { ...DESKTOP, viewport: A4 });
+    await page.emulateMedia({ media: "print" });
+    for (const view of VIEWS) {
+      await page.goto(shop.running.admin.url + view);
+      const cut = await page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length",
+      );
+      expect(cut, view).to.equal(0);
+    }
   });
 
   it("renew their figures while they are looked at", async () => {
