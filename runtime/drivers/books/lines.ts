@@ -27,13 +27,14 @@ const MOST_DAYS = 31;
 export function createLineQuestions(db: DatabaseSync): LineQuestions {
   const termsOf = createTermsReader(db);
   const toLine = (row: unknown): BookLine => readLine(row as Row, termsOf);
-  // Lines that are found otherwise come first: buyers choose request ids, and could give many calls another line's id.
+  // Lines that are found otherwise come first: buyers choose request ids, and could give many calls another line's id. Of those
+  // with a request id the oldest are read: keys are in the order of lines.
   const find = prepare(
     db,
     `WITH named AS (
       SELECT l.seq, l.sale FROM book_ids i JOIN book_lines l ON l.seq = i.seq WHERE i.id = ?1
       UNION ${keyed("tx", "?2")} UNION ${keyed("job", "?3")}),
-    found AS (SELECT * FROM named UNION ${keyed("request", "?3")}),
+    found AS (SELECT * FROM named UNION SELECT * FROM (${keyed("request", "?3")} LIMIT ${FOUND_MOST})),
     sales AS (SELECT coalesce(sale, seq) AS seq FROM found),
     about AS (SELECT k.seq FROM sales CROSS JOIN ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = sales.seq)
     ${LIFE} WHERE l.seq IN (SELECT seq FROM found UNION SELECT seq FROM sales UNION SELECT seq FROM about)
