@@ -19,9 +19,10 @@ describe("the lines of a book with one request id", () => {
     const [some, many] = [openLines(FOUND_MOST), openLines(20_000)];
     const timeOf = ({ find }: typeof some): number => {
       const began = process.cpuUsage();
-      const found = find("of-an-agent").map(({ seq }) => seq);
+      const found = Array.from({ length: 10 }, () => find("of-an-agent")); // One alone is near the clock's precision.
       const { user, system } = process.cpuUsage(began);
-      expect(found).to.deep.equal(Array.from({ length: FOUND_MOST }, (_, at) => at + 1));
+      const numbers = found[0]?.map(({ seq }) => seq);
+      expect(numbers).to.deep.equal(Array.from({ length: FOUND_MOST }, (_, at) => at + 1));
       return user + system;
     };
     const least = (lines: typeof some): number => Math.min(...[1, 2, 3, 4].map(() => timeOf(lines)));
