@@ -3,7 +3,7 @@ import type { Jobs } from "./jobs/jobs.ts";
 import type { Credits } from "./payments/credits.ts";
 import type { Exposure } from "./payments/exposure.ts";
 import type { Identifiers } from "./payments/identifiers/identifiers.ts";
-import type { Offers } from "./payments/offers.ts";
+import type { Offers } from "./payments/offers/offers.ts";
 import type { Purchase, Selling, VerifiedPurchase } from "./payments/purchase.ts";
 import type { Reconciler } from "./payments/reconciler.ts";
 import type { PaymentRecord } from "./payments/record.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Problem } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
 import type { InvokeDeps } from "./invoke-deps.ts";
-import { explainOffer } from "./payments/explain-offer.ts";
+import { explainOffer } from "./payments/offers/explain.ts";
 import {
   askedOf,
   type Bought,

@@ -50,7 +50,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "set",
     "schema",
   ],
-  "runtime/core/payments": ["identifiers"],
+  "runtime/core/payments": ["identifiers", "offers"],
   "runtime/drivers": [
     "mcp",
     "proxy",

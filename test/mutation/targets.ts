@@ -1,7 +1,7 @@
 /** The money path, whose mutants must die: not the caches, limits and backups that stand beside it. Globs below the root. */
 export const SOURCES: readonly string[] = [
   "runtime/core/{invoke,perform,payments,once,digest}.ts",
-  "runtime/core/{payments,payments/identifiers,x402,jobs,refunds,time}/*.ts",
+  "runtime/core/{payments,payments/identifiers,payments/offers,x402,jobs,refunds,time}/*.ts",
   "runtime/drivers/facilitator/{,local/}*.ts",
   "runtime/drivers/evm/settlements.ts",
   "runtime/drivers/solana/settlements*.ts",
@@ -16,7 +16,7 @@ export const SOURCES: readonly string[] = [
  */
 export const TESTS: readonly string[] = [
   "test/core/*.test.ts",
-  "test/core/{payments,payments/identifiers,x402,jobs,time}/!(*crash).test.ts",
+  "test/core/{payments,payments/identifiers,payments/offers,x402,jobs,time}/!(*crash).test.ts",
   "test/core/refunds/{attempt,credit-served,failing-work,obstacles,refunds,undone}.test.ts",
   "test/drivers/{facilitator,store}/*.test.ts",
   "test/drivers/evm/settlement*.test.ts",

@@ -1,4 +1,4 @@
-import { createOffers, type Offers } from "../../core/payments/offers.ts";
+import { createOffers, type Offers } from "../../core/payments/offers/offers.ts";
 import { bindServices, type Service } from "../../core/service.ts";
 import { handlerOf, isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";

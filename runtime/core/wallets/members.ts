@@ -1,5 +1,5 @@
 import type { Invocation, Outcome } from "../call.ts";
-import type { Offers } from "../payments/offers.ts";
+import type { Offers } from "../payments/offers/offers.ts";
 import { onBehalf, perform, readValidInput } from "../perform.ts";
 import type { HouseRules } from "../rules/rules.ts";
 import type { Service } from "../service.ts";

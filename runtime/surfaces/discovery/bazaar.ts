@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
-import type { ExtensionsOf } from "../../core/payments/offers.ts";
+import type { ExtensionsOf } from "../../core/payments/offers/offers.ts";
 import type { Service } from "../../core/service.ts";
 import { toAcceptedExample } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";

@@ -1,4 +1,4 @@
-import type { ExtensionsOf } from "../../core/payments/offers.ts";
+import type { ExtensionsOf } from "../../core/payments/offers/offers.ts";
 import type { DescribedSet } from "../schema/shown-set.ts";
 import { createBazaar } from "./bazaar.ts";
 

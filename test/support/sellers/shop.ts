@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import type { AnyHandler, Call, Log } from "../../../runtime/api/plugin.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
-import type { ExtensionsOf } from "../../../runtime/core/payments/offers.ts";
+import type { ExtensionsOf } from "../../../runtime/core/payments/offers/offers.ts";
 import { createPayments, type PaymentsDeps } from "../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";

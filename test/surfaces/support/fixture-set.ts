@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { loadAssets } from "../../../runtime/cli/serve/assets.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
-import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
+import { createOffers, type Offers } from "../../../runtime/core/payments/offers/offers.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { handlerOf } from "../../../runtime/core/set/manifest.ts";
 import { createExtensions } from "../../../runtime/surfaces/discovery/extensions.ts";

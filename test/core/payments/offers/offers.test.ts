@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import type { OfferHistory, OfferSet } from "../../../runtime/core/payments/offer-history.ts";
-import { createOffers } from "../../../runtime/core/payments/offers.ts";
-import type { Service } from "../../../runtime/core/service.ts";
-import type { Payment } from "../../../runtime/core/x402/read-payment.ts";
-import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
-import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
-import { createPolygonRail, toSite } from "../../support/sellers/dice.ts";
-import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
-import type { PayOptions } from "../../support/sellers/signed.ts";
-import { thrown } from "../../support/thrown.ts";
+import type { OfferHistory, OfferSet } from "../../../../runtime/core/payments/offers/history.ts";
+import { createOffers } from "../../../../runtime/core/payments/offers/offers.ts";
+import type { Service } from "../../../../runtime/core/service.ts";
+import type { Payment } from "../../../../runtime/core/x402/read-payment.ts";
+import type { PaymentRequirements } from "../../../../runtime/core/x402/x402.ts";
+import { createScriptedRail } from "../../../support/chains/scripted-rail.ts";
+import { createPolygonRail, toSite } from "../../../support/sellers/dice.ts";
+import { openShop, ROLL, type Shop } from "../../../support/sellers/shop.ts";
+import type { PayOptions } from "../../../support/sellers/signed.ts";
+import { thrown } from "../../../support/thrown.ts";
 
 const FOREIGN = `0x${"f0".repeat(20)}`;
 

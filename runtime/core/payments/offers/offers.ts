@@ -1,11 +1,11 @@
-import { Problem } from "../../api/problem.ts";
-import type { Invocation } from "../call.ts";
-import { sha256 } from "../digest.ts";
-import { isSameAddress } from "../rails/tokens.ts";
-import { type Service, toGone } from "../service.ts";
-import type { SiteManifest } from "../set/manifest.ts";
-import { amountOn } from "../set/price.ts";
-import { isPathOf } from "../set/route.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { Invocation } from "../../call.ts";
+import { sha256 } from "../../digest.ts";
+import { isSameAddress } from "../../rails/tokens.ts";
+import { type Service, toGone } from "../../service.ts";
+import type { SiteManifest } from "../../set/manifest.ts";
+import { amountOn } from "../../set/price.ts";
+import { isPathOf } from "../../set/route.ts";
 import {
   type Challenge,
   createChallenge,
@@ -14,12 +14,12 @@ import {
   roomIn,
   toResource,
   UNPAID,
-} from "../x402/challenge.ts";
-import type { Proofs } from "../x402/proofs.ts";
-import { hasRail, isOffered, type Rail, type RailStatus, settlesIn } from "../x402/rails.ts";
-import type { Payment, Refusal } from "../x402/read-payment.ts";
-import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
-import type { OfferHistory } from "./offer-history.ts";
+} from "../../x402/challenge.ts";
+import type { Proofs } from "../../x402/proofs.ts";
+import { hasRail, isOffered, type Rail, type RailStatus, settlesIn } from "../../x402/rails.ts";
+import type { Payment, Refusal } from "../../x402/read-payment.ts";
+import type { PaymentRequired, PaymentRequirements } from "../../x402/x402.ts";
+import type { OfferHistory } from "./history.ts";
 
 /** The current offers of each service, and the earlier ones that may still be paid. */
 export interface Offers {

@@ -1,9 +1,9 @@
-import { Problem } from "../../api/problem.ts";
-import { unlessDamaged } from "../damage.ts";
-import { digestOf } from "../digest.ts";
-import { isObject } from "../json.ts";
-import type { Store } from "../store.ts";
-import type { PaymentRequirements } from "../x402/x402.ts";
+import { Problem } from "../../../api/problem.ts";
+import { unlessDamaged } from "../../damage.ts";
+import { digestOf } from "../../digest.ts";
+import { isObject } from "../../json.ts";
+import type { Store } from "../../store.ts";
+import type { PaymentRequirements } from "../../x402/x402.ts";
 
 export type OfferSet = ReadonlyMap<string, readonly PaymentRequirements[]>;
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { createOfferHistory, type OfferHistory } from "../../../runtime/core/payments/offer-history.ts";
-import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
-import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
-import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { createOfferHistory, type OfferHistory } from "../../../../runtime/core/payments/offers/history.ts";
+import type { PaymentRequirements } from "../../../../runtime/core/x402/x402.ts";
+import { type FrozenTime, freezeTime } from "../../../support/frozen-time.ts";
+import { createMemoryStore } from "../../../support/store/memory-store.ts";
 
 const network = "eip155:8453";
 const toOffer = (amount: string, payTo = "0x2"): PaymentRequirements => ({

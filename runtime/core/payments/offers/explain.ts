@@ -1,10 +1,10 @@
-import type { Invocation } from "../call.ts";
-import { isSameAddress } from "../rails/tokens.ts";
-import { readEip3009 } from "../x402/eip3009.ts";
-import { show } from "../x402/explain-payment.ts";
-import type { Payment, Refusal } from "../x402/read-payment.ts";
-import type { PaymentRequirements } from "../x402/x402.ts";
-import { earliestEnd } from "./validity.ts";
+import type { Invocation } from "../../call.ts";
+import { isSameAddress } from "../../rails/tokens.ts";
+import { readEip3009 } from "../../x402/eip3009.ts";
+import { show } from "../../x402/explain-payment.ts";
+import type { Payment, Refusal } from "../../x402/read-payment.ts";
+import type { PaymentRequirements } from "../../x402/x402.ts";
+import { earliestEnd } from "../validity.ts";
 
 /** What a payment was compared with. */
 export interface Held {

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { explainOffer } from "../../../runtime/core/payments/explain-offer.ts";
-import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
-import { isSameAddress } from "../../../runtime/core/rails/tokens.ts";
-import type { Service } from "../../../runtime/core/service.ts";
-import type { Manifest } from "../../../runtime/core/set/manifest.ts";
-import type { RailStatus } from "../../../runtime/core/x402/rails.ts";
-import type { Payment } from "../../../runtime/core/x402/read-payment.ts";
-import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
-import { createScriptedRail, PAY_TO } from "../../support/chains/scripted-rail.ts";
-import { createPolygonRail, toSite } from "../../support/sellers/dice.ts";
+import { explainOffer } from "../../../../runtime/core/payments/offers/explain.ts";
+import { createOffers, type Offers } from "../../../../runtime/core/payments/offers/offers.ts";
+import { isSameAddress } from "../../../../runtime/core/rails/tokens.ts";
+import type { Service } from "../../../../runtime/core/service.ts";
+import type { Manifest } from "../../../../runtime/core/set/manifest.ts";
+import type { RailStatus } from "../../../../runtime/core/x402/rails.ts";
+import type { Payment } from "../../../../runtime/core/x402/read-payment.ts";
+import type { PaymentRequirements } from "../../../../runtime/core/x402/x402.ts";
+import { createScriptedRail, PAY_TO } from "../../../support/chains/scripted-rail.ts";
+import { createPolygonRail, toSite } from "../../../support/sellers/dice.ts";
 
 const [BASE, POLYGON] = ["eip155:8453", "eip155:137"] as const;
 const REST = "https://shop.test/v1/roll";
