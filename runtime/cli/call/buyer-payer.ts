@@ -1,9 +1,10 @@
 import { base58 } from "@scure/base";
 import { x402Client } from "@x402/core/client";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { DefaultAsset, FindDefaultAsset, PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
+import type { DefaultAssetTable, PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { isSameAddress } from "../../core/rails/tokens.ts";
 import { isEvm } from "../../core/set/manifest.ts";
 import { printable } from "../printable.ts";
 import type { BuyerWallet } from "./buyer-wallet.ts";
@@ -28,12 +29,10 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
   const isLong = maxTimeoutSeconds > LONGEST_SECONDS;
   const fault = isLong ? "longer than a day" : !Number.isInteger(maxTimeoutSeconds) && "no whole number";
   if (fault) refuseToPay(`the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}`);
-  const { address, scheme, findDefaultAsset } = isEvm(rail)
-    ? await evm(key as Hex)
-    : await solana(key, await wallet.rpc(rail));
+  const { address, scheme, tokens } = isEvm(rail) ? await evm(key as Hex) : await solana(key, await wallet.rpc(rail));
   if (!isEvm(rail) && extra?.feePayer === address)
     refuseToPay(`the seller names the buyer, ${address}, as the payer of the network's fee, which no limit counts`);
-  const known = findDefaultAsset(asset, network);
+  const known = tokens[network]?.find((token) => isSameAddress(network, token.asset, asset));
   if (known && (known.decimals !== rail.decimals || rail.currency !== "usd"))
     refuseToPay(
       `rail ${rail.id} counts ${rail.currency} with ${rail.decimals} decimals, and its token ${known.symbol} counts usd with ${known.decimals}: correct the rail, since no limit holds otherwise`,
@@ -61,27 +60,27 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
 interface Signer {
   readonly address: string;
   readonly scheme: SchemeNetworkClient;
-  /** A token of the SDK's list, all of which count dollars: a file of rails, which may be a stranger's, could say otherwise. */
-  readonly findDefaultAsset: FindDefaultAsset<DefaultAsset>;
+  /** The SDK's tokens, all of which count dollars: a file of rails, which may be a stranger's, could say otherwise. */
+  readonly tokens: DefaultAssetTable;
 }
 
 async function evm(key: Hex): Promise<Signer> {
-  const [{ privateKeyToAccount }, { ExactEvmScheme }, { findDefaultAsset }] = await Promise.all([
+  const [{ privateKeyToAccount }, { ExactEvmScheme }, { DEFAULT_ASSETS: tokens }] = await Promise.all([
     import("viem/accounts"),
     import("@x402/evm/exact/client"),
     import("@x402/evm"),
   ]);
   const account = privateKeyToAccount(key);
-  return { address: account.address, scheme: new ExactEvmScheme(account), findDefaultAsset };
+  return { address: account.address, scheme: new ExactEvmScheme(account), tokens };
 }
 
 async function solana(key: string, rpcUrl: string | undefined): Promise<Signer> {
-  const [{ createKeyPairSignerFromBytes }, { ExactSvmScheme }, { findDefaultAsset }] = await Promise.all([
+  const [{ createKeyPairSignerFromBytes }, { ExactSvmScheme }, { DEFAULT_ASSETS: tokens }] = await Promise.all([
     import("@solana/kit"),
     import("@x402/svm/exact/client"),
     import("@x402/svm"),
   ]);
   const signer = await createKeyPairSignerFromBytes(base58.decode(key));
   const scheme = new ExactSvmScheme(signer, rpcUrl === undefined ? {} : { rpcUrl });
-  return { address: signer.address, scheme, findDefaultAsset };
+  return { address: signer.address, scheme, tokens };
 }

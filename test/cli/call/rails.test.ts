@@ -1,5 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { base58 } from "@scure/base";
+import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import type { CallOptions } from "../../../runtime/cli/call/call.ts";
 import { createFolder } from "../../support/folder.ts";
@@ -66,5 +68,17 @@ describe("payphone call, by a file of rails that will not do, refuses", () => {
         `payphone: rail a counts ${units.currency} with ${units.decimals} decimals, and its token USDC counts usd with 6: correct the rail, since no limit holds otherwise. Nothing was paid.`,
       );
     }
+  });
+
+  it("to pay on a network of the kind of Solana that the x402 SDK does not know", async () => {
+    const { directory, file, own } = await openRails();
+    const network = `solana:${"1".repeat(32)}`;
+    await writeFile(file, own.replace("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", network));
+    const asset = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+    seller.script.offers = [{ ...USDC_OFFER, network, asset }];
+    const env = { BUYER_SOLANA_KEY: base58.encode(Keypair.generate().secretKey) };
+    expect(await runRefused(seller, 1, { dir: directory, sandbox: false }, env)).to.match(
+      /^payphone: the payment could not be signed: Unsupported SVM network: solana:1+ .+ Nothing was paid\.$/,
+    );
   });
 });
