@@ -27,4 +27,10 @@ describe("payphone call, when the result is a text,", () => {
       const { result } = JSON.parse((await run({ url: seller.url, json: true })).out);
       expect(result).to.deep.equal(shown.startsWith("{") ? JSON.parse(shown) : shown);
     });
+
+  it("leaves its tabs and ends of lines, which are part of a table, and nothing else that a terminal obeys", async () => {
+    const headers = { ...PAID.headers, "content-type": "text/tab-separated-values" };
+    seller.script.answers = [{ ...PAID, text: "a\tb\r\n1\t2\r\nx\ry\u001b[2J\u202ez\n", headers }];
+    expect((await run({ url: seller.url })).out).to.equal("a\tb\r\n1\t2\r\nx y [2J z\n");
+  });
 });
