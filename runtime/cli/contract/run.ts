@@ -54,4 +54,4 @@ function choose(examples: readonly ContractExample[], services: readonly string[
 const toLine = ({ title }: ContractExample, complaint: string | undefined): string =>
   complaint === undefined
     ? `${styleText("green", "ok")}    ${title}`
-    : `${styleText("red", "fails")} ${title}\n${printableLines(complaint).replaceAll(/^/gm, "      ")}`;
+    : `${styleText("red", "fails")} ${title}\n${printableLines(complaint).replaceAll(/^|(?<=\n)/g, "      ")}`;

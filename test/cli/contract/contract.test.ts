@@ -25,13 +25,13 @@ describe("a shop under test", () => {
   });
 
   it("prints no control characters of what has not come true, which may be a source's", async () => {
-    const plugin = TOSS["plugins/toss.ts"]?.replace(/return .*/, 'throw new Error("a\\r\\u202eb\\nc");') ?? "";
+    const plugin = TOSS["plugins/toss.ts"]?.replace(/return .*/, 'throw new Error("a\\r\\u202eb\\r\\nc");') ?? "";
     const lines: string[] = [];
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": plugin });
     expect(await runTest({ dir, services: [], print: (line) => lines.push(line) })).to.equal(false);
     expect(lines[0])
-      .to.match(/a {2}b\n +c/)
-      .and.not.match(/[\r\u202e]/);
+      .to.match(/a {2}b\r\n {6}c/)
+      .and.not.match(/\r(?!\n)|\u202e/);
   });
 
   it("has chains also for a service without code that asks a node", async () => {
