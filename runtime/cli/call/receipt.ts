@@ -17,7 +17,7 @@ export function isDoubtful(receipt: unknown): boolean {
 /** How stock servers, and x402's examples, say that a settlement failed: `error` where their facilitator gave no answer. */
 const FAILURE = /^(?:Payment s|S)ettlement (?:failed|error)(?:: ([^:]+)(.*))?/s;
 /** How Cloudflare's and thirdweb's do: by their facilitator's reason alone, of those that only a settlement has. */
-const BARE = /^(?:SETTLEMENT_FAILED|(\w*(?:settle|transaction_failed|confirm)\w*))$/;
+const BARE = /^(?:SETTLEMENT_FAILED$|(?=(\w*)$)\w*?(?:settle|transaction_failed|confirm))/;
 
 /** The failed settlement of which the `error` of a refusal tells; undefined when it tells of none. */
 export function failureIn(error = ""): Pick<SettleResponse, "success" | "errorReason" | "errorMessage"> | undefined {

@@ -5,7 +5,7 @@ import type { SettleResponse } from "./x402.ts";
  * revert messages of a token's simulation. Other reasons concern the facilitator's own troubles.
  */
 const REFUSED =
-  /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)\w*$|\breverted\b/i;
+  /^(?=\w*$).*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)|\breverted\b/i;
 /** Reasons that may mean that the money has already moved, which our node may not show yet. */
 const SPENT = /(?<!pa|ref|ca)used|already|duplicate/i; // What is paused, refused or caused moves nothing.
 /**

@@ -29,4 +29,12 @@ describe("what a refusal without a receipt says of a settlement", () => {
   ])
     it(`is final where the payment is at fault, or no settlement was tried: ${JSON.stringify(refusal)}`, () =>
       expect(isOpen(refusal)).to.equal(false));
+
+  it("is read at once, however long the seller's words are", () => {
+    const began = performance.now();
+    const [reason, details] = ["settle", "invalid"].map((word) => `${word.repeat(80_000)}!`);
+    expect(isOpen({ error: reason })).to.equal(false);
+    expect(isOpen({ error: "Settlement failed", details })).to.equal(true);
+    expect(performance.now() - began).to.be.below(8000);
+  });
 });
