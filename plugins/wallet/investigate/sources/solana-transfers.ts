@@ -99,29 +99,30 @@ function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Ch
 /**
  * Changes of SOL by account, without the fee, which the first account pays. Of an account with more than 2^53 lamports
  * they are a lamport or two off, as JSON.parse has rounded it. What is in a token account of the wallet is the wallet's,
- * and wrapped SOL is its owner's.
+ * and wrapped SOL is its owner's, also where the account passes to another owner.
  */
 function toCoinChanges(facts: JsonFields, keys: readonly string[], wallet: string): Changes {
   const { preBalances, postBalances, fee } = facts;
   const [all, left] = [preBalances, postBalances] as [number[], number[]]; // Checked above.
-  const owners = toOwners(facts, wallet);
+  const former = toOwners(facts.preTokenBalances, wallet);
+  const latter = toOwners(facts.postTokenBalances, wallet);
   const changes = new Map<string, bigint>();
+  const add = (holder: string, units: bigint): unknown => changes.set(holder, (changes.get(holder) ?? 0n) + units);
   for (const [at, key] of keys.entries()) {
     const paid = at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n;
-    const change = BigInt(left[at] ?? 0) - BigInt(all[at] ?? 0) + paid;
-    const holder = owners.get(at) ?? key;
-    changes.set(holder, (changes.get(holder) ?? 0n) + change);
+    // An account that is opened or closed has one owner only.
+    add(former.get(at) ?? latter.get(at) ?? key, -BigInt(all[at] ?? 0));
+    add(latter.get(at) ?? former.get(at) ?? key, BigInt(left[at] ?? 0) + paid);
   }
   return changes;
 }
 
 /** The owners of token accounts of the wallet and of those with wrapped SOL, by the accounts' places. */
-function toOwners({ preTokenBalances, postTokenBalances }: JsonFields, wallet: string): ReadonlyMap<unknown, string> {
-  const balances = [preTokenBalances, postTokenBalances].flatMap((all) => (Array.isArray(all) ? all : []));
+function toOwners(balances: unknown, wallet: string): ReadonlyMap<unknown, string> {
   return new Map(
-    balances.map(toJsonFields).flatMap(({ accountIndex, mint, owner }): [unknown, string][] => {
+    (Array.isArray(balances) ? balances : []).map(toJsonFields).flatMap(({ accountIndex, mint, owner }) => {
       const isCounted = typeof owner === "string" && (owner === wallet || mint === WRAPPED_SOL);
-      return isCounted ? [[accountIndex, owner]] : [];
+      return isCounted ? [[accountIndex, owner] as const] : [];
     }),
   );
 }

@@ -20,6 +20,8 @@ function read(changes: Readonly<Record<string, bigint>>): Transfer[] {
   return readSolanaTransfers(transaction, "wallet", { signature: "s", blockTime: 1 }) ?? [];
 }
 
+type Tokens = Readonly<Record<string, readonly [mint: string, owner: string | undefined]>>;
+
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
 describe("the transfers in a Solana transaction", () => {
@@ -58,17 +60,21 @@ describe("the transfers in a Solana transaction", () => {
   /**
    * The SOL that left the wallet, by whom it went to, in a transaction that changed the accounts so.
    * @param tokens the mint and the owner of those that are token accounts
+   * @param former the same before the transaction
    */
   function readCoins(
     changes: Readonly<Record<string, number>>,
-    tokens: Readonly<Record<string, readonly [mint: string, owner: string | undefined]>> = {},
+    tokens: Tokens = {},
+    former: Tokens = {},
   ): (readonly [string, string])[] {
     const keys = Object.keys(changes);
     const balances = { preBalances: keys.map(() => 1e12), postBalances: Object.values(changes).map((by) => 1e12 + by) };
-    const postTokenBalances = Object.entries(tokens).map(([key, [mint, owner]]) => {
-      return { accountIndex: keys.indexOf(key), mint, ...(owner && { owner }), uiTokenAmount: { amount: "1" } };
-    });
-    const meta = { fee: 5000, ...balances, postTokenBalances };
+    const toBalances = (all: Tokens): object[] =>
+      Object.entries(all).map(([key, [mint, owner]]) => {
+        return { accountIndex: keys.indexOf(key), mint, ...(owner && { owner }), uiTokenAmount: { amount: "1" } };
+      });
+    const held = { preTokenBalances: toBalances(former), postTokenBalances: toBalances(tokens) };
+    const meta = { fee: 5000, ...balances, ...held };
     const transaction = { meta, transaction: { message: { accountKeys: keys } } };
     const transfers = readSolanaTransfers(transaction, "wallet", { signature: "s", blockTime: 1 }) ?? [];
     return transfers.map(({ to, units }) => [to, units]);
@@ -99,6 +105,16 @@ describe("the transfers in a Solana transaction", () => {
     expect(readCoins({ wallet: -5e9 - 5000, vault: 5e9 }, { vault: [wrapped, undefined] }), "in 2021").to.deep.equal([
       ["vault", "5000000000"],
     ]);
+  });
+
+  it("are those of wrapped SOL whose account is given to another owner", () => {
+    const wrapped = "So11111111111111111111111111111111111111112";
+    const [ours, theirs] = [{ gift: [wrapped, "wallet"] }, { gift: [wrapped, "listed"] }] as const;
+    expect(readCoins({ wallet: -5000, gift: 0 }, theirs, ours)).to.deep.equal([["listed", "1000000000000"]]);
+    expect(readCoins({ wallet: -5000, gift: -5e9, listed: 5e9 }, ours, theirs), "their SOL").to.deep.equal([
+      ["wallet", "995000000000"],
+    ]);
+    expect(readCoins({ wallet: 1e12 - 5000, gift: -1e12 }, {}, ours), "it unwraps").to.deep.equal([]);
   });
 
   it("count when they come to something, or are a sanctioned address's", async () => {
