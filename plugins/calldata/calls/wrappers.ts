@@ -27,12 +27,17 @@ const multicall =
     (values[at] as string[]).map((data) => call(target, data));
 
 const single: FindCalls = ([target, wei, data]) => [call(target, data, wei)];
-/** Accounts and timelocks refuse lists of different lengths, but for accounts that take no values at all. */
-const batch: FindCalls = (values) => {
-  const [targets, wei, data] = values as [string[], bigint[], string[]];
-  const isRefused = data.length !== targets.length || (wei.length > 0 && wei.length !== targets.length);
-  return targets.map((target, at) => ({ ...call(target, data[at] ?? "0x", wei[at]), isRefused }));
-};
+/** Accounts and timelocks refuse lists of different lengths. Some accounts take no values at all. */
+const lists =
+  (mayLackValues: boolean): FindCalls =>
+  (values) => {
+    const [targets, wei, data] = values as [string[], bigint[], string[]];
+    const isWithout = mayLackValues && wei.length === 0;
+    const isRefused = data.length !== targets.length || (!isWithout && wei.length !== targets.length);
+    return targets.map((target, at) => ({ ...call(target, data[at] ?? "0x", wei[at]), isRefused }));
+  };
+const batch = lists(true);
+const timelock = lists(false);
 /** A Safe has two operations, and refuses all others. */
 const safe: FindCalls = ([target, wei, data, operation]) => [
   { ...call(target, data, wei, operation), isRefused: Number(operation) > DELEGATECALL },
@@ -77,9 +82,9 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
   "execute(bytes32,bytes)": execution,
   "executeFromExecutor(bytes32,bytes)": execution,
   "schedule(address,uint256,bytes,bytes32,bytes32,uint256)": single,
-  "scheduleBatch(address[],uint256[],bytes[],bytes32,bytes32,uint256)": batch,
+  "scheduleBatch(address[],uint256[],bytes[],bytes32,bytes32,uint256)": timelock,
   "execute(address,uint256,bytes,bytes32,bytes32)": single,
-  "executeBatch(address[],uint256[],bytes[],bytes32,bytes32)": batch,
+  "executeBatch(address[],uint256[],bytes[],bytes32,bytes32)": timelock,
   "upgradeToAndCall(address,bytes)": ([, data], target) => [call(target, data)],
   [`handleOps(${USER_OPERATION_6}[],address)`]: userOperations,
   [`handleOps(${USER_OPERATION_7}[],address)`]: userOperations,

@@ -119,6 +119,10 @@ describe("calls that are hard to see", () => {
       ["fewer data than targets", await callsOf(encode("executeBatch", [all, [0n, 0n], [TRANSFER]]))],
       ["more data than targets", await callsOf(encode("executeBatch", [[USDC], [0n], [TRANSFER, TRANSFER]]))],
       ["fewer values than targets", await callsOf(encode("executeBatch", [all, [0n], [TRANSFER, TRANSFER]]))],
+      [
+        "a timelock's without values",
+        await callsOf(encode("scheduleBatch", [all, [], [TRANSFER, TRANSFER], ZERO, ZERO, 1n])),
+      ],
     ] as const) {
       expect(calls[0], what).to.include({ target: USDC, function_name: "transfer" });
       expect(summariesOf(calls).filter(Boolean), what).to.deep.equal([]);
