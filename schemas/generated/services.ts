@@ -1078,7 +1078,7 @@ export interface NameResolveResponse {
    */
   name: string;
   /**
-   * At most one for each chain; a .eth name can lead to both. Empty when nobody holds the name, or it leads nowhere.
+   * At most one for each chain; a .eth name can lead to both. Empty when the name has no certain owner, or leads nowhere.
    */
   addresses?: NameAddress[];
   /**
