@@ -27,7 +27,7 @@ export async function findReceiverObstacle(receiver: SolanaReceiver, signal: Abo
     tokenAccountOf(payTo, receiver.mint).then((address) => readTokenAccount(client, address, signal)),
   ]);
   if (difference !== undefined) return difference;
-  if (named)
+  if (named && named.owner !== payTo)
     return `${payTo} is a token account of ${named.owner}: name the owner, since nobody could take what is paid to this`;
   if (!account) return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
   if (account.owner !== payTo)
