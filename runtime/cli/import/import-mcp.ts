@@ -50,7 +50,7 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
   const lines: string[] = [];
   const session = await connect(command, lines);
   try {
-    const { tools, malformed } = await session.tools().catch((error: Error) => {
+    const { tools, malformed } = await inSilence(() => session.tools()).catch((error: Error) => {
       throw new Problem("upstream-failed", `The list of tools of ${source} cannot be read: ${toReason(error)}`, {
         cause: error,
       });
@@ -82,6 +82,17 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     return await recordLive(outcome, applied, { dir, env: isLive && !isDryRun ? env : undefined });
   } finally {
     await session.close();
+  }
+}
+
+/** The client warns of tools that it leaves out with their names as they are, control characters and all. */
+async function inSilence<T>(work: () => Promise<T>): Promise<T> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return await work();
+  } finally {
+    console.warn = warn;
   }
 }
 

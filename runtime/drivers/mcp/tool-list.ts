@@ -20,22 +20,11 @@ const MOST_PAGES = 64;
 /** All tools, from all pages. @throws the client's errors, also for a list of more than 64 pages. */
 export async function listTools(client: Client, timeout: number): Promise<ToolList> {
   const { isSpecType } = await import("@modelcontextprotocol/client");
-  const { tools } = await inSilence(() => client.listTools({}, { timeout }));
+  const { tools } = await client.listTools({}, { timeout });
   const taken = new Set(tools.map(({ name }) => name));
   const malformed = (await listRaw(client, timeout)).filter((tool) => !isSpecType.Tool(tool) || !taken.has(tool.name));
   const explained = malformed.map(async (tool) => ({ name: nameOf(tool), reason: await explain(tool) }));
   return { tools, malformed: await Promise.all(explained) };
-}
-
-/** The client warns of tools that it leaves out with their names as they are: control characters, line breaks and all. */
-async function inSilence<T>(work: () => Promise<T>): Promise<T> {
-  const { warn } = console;
-  console.warn = () => {};
-  try {
-    return await work();
-  } finally {
-    console.warn = warn;
-  }
 }
 
 /** A tool as the server lists it. */
