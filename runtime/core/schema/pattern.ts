@@ -83,7 +83,7 @@ function measure(source: string, length: number): Effort {
     const endless = sign === "*" || sign === "+" || (comma !== undefined && most === "");
     if (endless) return { ways: ways === 1 ? length : Number.POSITIVE_INFINITY, steps: length * steps };
     const max = sign === "?" ? 1 : Number(most ?? least);
-    return { ways: (max - min + 1) * ways ** max, steps: max * steps * ways ** max };
+    return { ways: (max - min + 1) * ways ** max, steps: max * steps * ways ** (max - 1) };
   }
   return choice(length);
 }
