@@ -75,4 +75,15 @@ describe("a sound set", () => {
     const any = edit(FX, "manifests/fx.yaml", "note: { type: string }", "note: true");
     expect(await checkDir(await makeDirectory(any)), "a field of any value").to.deep.equal([]);
   });
+
+  it("has no faults when the text that it sends says UTF-8, with quotes or without", async () => {
+    const lines = ['headers: { accept-language: "{language}" }', 'body: { note: "{note}", place: "{place}" }'];
+    for (const charset of ["", "; charset=utf-8", ';charset="UTF-8"; action="urn:a"']) {
+      const type = `headers: { content-type: 'application/soap+xml${charset}', accept-language: "{language}" }`;
+      const text = [type, 'encoding: text\n  body: "<a>{note}{place.city}</a>"'];
+      const sent = lines.reduce((all, line, at) => edit(all, "manifests/fx.yaml", line, text[at] as string), FX);
+      const filled = edit(sent, "manifests/fx.yaml", "date: today }", "date: today, note: n, place: { city: c } }");
+      expect(await checkDir(await makeDirectory(filled)), charset).to.deep.equal([]);
+    }
+  });
 });

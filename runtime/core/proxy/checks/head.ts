@@ -42,7 +42,7 @@ export function checkQuery(
 
 export const BELONGS = "a credential belongs in a variable, which the upstream's key in _site.yaml names";
 
-const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b)/i;
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8\b)/i;
 
 /** The content type of a JSON body may only be another JSON type. */
 function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {
