@@ -39,6 +39,8 @@ interface Survey {
   readonly properties: Map<string, Property>;
   /** Names of fields whose `null` is a value, and does not mean absent. */
   readonly required: Set<string>;
+  /** Schemas of the fields, also of named ones, that match a pattern. */
+  readonly patterns: { readonly pattern: RegExp; readonly part: SchemaNode; readonly isCertain: boolean }[];
   /** Schemas of the unnamed fields. */
   readonly others: SchemaNode[];
   readonly items: Property;
@@ -105,7 +107,7 @@ function describe({ certain, possible }: Property, resolve: Resolve): Pick<Field
 
 function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
   const items: Property = { certain: [], possible: [] };
-  const survey: Survey = { properties: new Map(), required: new Set(), others: [], items, prefix: [] };
+  const survey: Survey = { properties: new Map(), required: new Set(), patterns: [], others: [], items, prefix: [] };
   const visit = (node: unknown, isCertain: boolean, trail: readonly unknown[]): void => {
     if (!isObject(node) || trail.includes(node)) return;
     const within = [...trail, node];
@@ -124,6 +126,9 @@ function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
     for (const branch of [then, otherwise, ...Object.values(dependentSchemas ?? {})]) visit(branch, false, within);
   };
   for (const schema of schemas) visit(schema, true, []);
+  for (const { pattern, part, isCertain } of survey.patterns)
+    for (const [name, known] of survey.properties)
+      if (pattern.test(name)) known[isCertain ? "certain" : "possible"].push(part);
   return survey;
 }
 
@@ -140,6 +145,8 @@ function noteFields(node: Keywords, isCertain: boolean, survey: Survey, resolve:
     const own = Object.hasOwn(named, name) ? named[name] : false;
     if (isCertain || allowsNull(own ?? false, resolve)) survey.required.add(name);
   }
+  for (const [source, part] of Object.entries((node.patternProperties ?? {}) as Readonly<Record<string, SchemaNode>>))
+    survey.patterns.push({ pattern: new RegExp(source, "u"), part, isCertain });
   survey.others.push(...othersOf(node));
 }
 
@@ -151,7 +158,7 @@ function noteItems(node: Keywords, isCertain: boolean, { items, prefix }: Survey
   }
 }
 
-/** The schemas of unnamed fields. Fields that match a pattern are copied unchanged. */
+/** The schemas of unnamed fields. Those that match a pattern are copied unchanged. */
 function othersOf(node: Keywords): SchemaNode[] {
   const said = [node.additionalProperties, node.unevaluatedProperties].filter((part) => part !== undefined);
   return (node.patternProperties === undefined ? said : [...said, true]) as SchemaNode[];

@@ -131,6 +131,14 @@ describe("a schema", () => {
     });
   });
 
+  it("applies a pattern to the fields that it names, too", () => {
+    const part = { maker: object({ name: text }), made: { type: ["string", "null"] } };
+    const patternProperties = { "^made$": text, "^mak": object({ url: text }, { required: ["url"] }) };
+    const schema = object(part, { patternProperties });
+    expect(checked(schema, { maker: { name: "n", url: "u" } })).to.deep.equal({ maker: { name: "n", url: "u" } });
+    expect(checked(schema, { made: null })).to.deep.equal({}); // The pattern allows no null: it means absent.
+  });
+
   it("keeps every field where one of its branches takes any", () => {
     const [named, any] = [object({ a: text }, { required: ["a"] }), { type: "object", description: "Anything." }];
     const listOf = (items: object): object => ({ type: "array", items });
