@@ -124,10 +124,10 @@ function ofItem({ prefixItems, items, contains, unevaluatedItems }: JsonObject, 
 
 function ofField(schema: JsonObject, name: string): readonly unknown[] {
   const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
-  if (isObject(properties) && Object.hasOwn(properties, name)) return [properties[name]];
-  return [
-    ...Object.values(isObject(patternProperties) ? patternProperties : {}),
-    additionalProperties,
-    unevaluatedProperties,
-  ];
+  const patterns = Object.entries(isObject(patternProperties) ? patternProperties : {});
+  if (isObject(properties) && Object.hasOwn(properties, name)) {
+    const fitting = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(name));
+    return [properties[name], ...fitting.map(([, part]) => part)];
+  }
+  return [...patterns.map(([, part]) => part), additionalProperties, unevaluatedProperties];
 }

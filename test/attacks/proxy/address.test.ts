@@ -38,7 +38,7 @@ const KEYWORDS = `
     rest: { type: array, unevaluatedItems: { $ref: "#/$defs/link" } }
     named: { type: object, propertyNames: { format: uri }, additionalProperties: true }
     open: { type: object, unevaluatedProperties: { $ref: "#/$defs/link" } }
-    matched: { type: object, patternProperties: { "^x": { $ref: "#/$defs/link" } } }
+    matched: { type: object, properties: { xy: {} }, patternProperties: { "^x": { $ref: "#/$defs/link" } } }
     long: { type: string, if: { minLength: 5 }, then: { format: uri } }
     short: { type: string, if: { maxLength: 4 }, else: { format: uri } }
     asked:
@@ -56,6 +56,7 @@ const HIDDEN: readonly object[] = [
   { named: { [INSIDE]: 1 } },
   { open: { a: INSIDE } },
   { matched: { x: INSIDE } },
+  { matched: { xy: INSIDE } },
   { long: INSIDE },
   { short: INSIDE },
   { asked: { a: 1, b: INSIDE } },
