@@ -9,6 +9,7 @@ import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openServer } from "../../server/listen.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { explainLeftStore } from "../config/left-store.ts";
 import { openTracing } from "../monitor/tracing.ts";
 import { printable } from "../printable.ts";
 import type { ManifestSet } from "../set/load.ts";
@@ -31,7 +32,8 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
   return Promise.all([
     probe("state", async (): Promise<Found> => {
       await store.ping();
-      const warnings = store.warnings();
+      const left = await explainLeftStore(config);
+      const warnings = [...store.warnings(), ...(left === undefined ? [] : [left])];
       return warnings.length > 0 ? { state: "warning", found: warnings.join("; ") } : "can be read and written";
     }),
     ...probeRails(config, site),

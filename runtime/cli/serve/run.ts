@@ -11,6 +11,7 @@ import { belowPath } from "../../server/below.ts";
 import { createHold } from "../../server/hold.ts";
 import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
+import { explainLeftStore } from "../config/left-store.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { type SetFolder, tryReadFolder } from "../history/folder.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
@@ -93,6 +94,8 @@ export async function run(options: RunOptions): Promise<Running> {
   const store = await openStore({ ...config, log, patienceMs: STORE_PATIENCE_MS });
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
+  const left = await explainLeftStore(config);
+  if (left !== undefined) log.warn("store.left", { warning: left });
   const url = own?.url ?? config.publicBaseUrl ?? "";
   const baseUrl = config.publicBaseUrl ?? url;
   const tracing = await openTracing(config, log);
