@@ -67,13 +67,18 @@ function toGas(address: string, balance: bigint, { decimals, least }: { decimals
 }
 
 /** Whether a node answers for its chain, and how old its newest block is. */
-export const lookAtNode = (
-  { url, network }: { readonly url: string; readonly network: string },
-  signal: AbortSignal,
-) =>
+export const lookAtNode = ({ network, ...place }: NodePlace, signal: AbortSignal) =>
   isEvm({ network })
-    ? lookAtEvm(createEvmClient({ url, chainId: toChainId({ network }) }), signal)
-    : lookAtSolana(createSolanaClient({ url, network }), signal);
+    ? lookAtEvm(createEvmClient({ ...place, chainId: toChainId({ network }) }), signal)
+    : lookAtSolana(createSolanaClient({ ...place, network }), signal);
+
+/** A node that services read. */
+export interface NodePlace {
+  readonly url: string;
+  readonly network: string;
+  /** Credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 async function lookAtEvm(client: EvmClient, signal: AbortSignal): Promise<Found> {
   const { number, timestamp } = await client.ask((chain) => chain.getBlock(), signal);

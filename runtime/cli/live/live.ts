@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
-import { keysOf, upstreamsOf } from "../../core/set/manifest.ts";
+import { keysOf, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
@@ -10,10 +10,12 @@ import { openServer } from "../../server/listen.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
 import { explainLeftStore } from "../config/left-store.ts";
+import type { Env } from "../config/reader.ts";
 import { openTracing } from "../monitor/tracing.ts";
 import { printable } from "../printable.ts";
+import { locate } from "../serve/locate.ts";
 import type { ManifestSet } from "../set/load.ts";
-import { lookAtNode, probeRails, probeTreasury } from "./chains.ts";
+import { lookAtNode, type NodePlace, probeRails, probeTreasury } from "./chains.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
 import { probeTools } from "./tools.ts";
 
@@ -64,28 +66,28 @@ function probeFacilitators({ manifest: { title, network }, facilitator }: Rail):
 
 /**
  * Probes whether nodes are of their chains, and other upstreams answer at all. The status of these means nothing here,
- * because each has its own paths.
+ * because each has its own paths; no credential is sent to them.
  */
 function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<LiveFinding>[] {
   const used = new Set(drafts.flatMap(({ data }) => upstreamsOf(data)));
-  const nodes = new Set(site.rails.map(({ rpc }) => rpc));
   const proxied = new Set(drafts.map(({ data }) => data.proxy?.upstream));
-  const sources = (site.upstreams ?? []).flatMap((upstream) => {
-    const { id, title, url: usual, variable, mcp, network: chain } = upstream;
-    // A credential is not sent here, and a node that wants one would not tell its chain.
-    const network = keysOf(upstream).length === 0 ? chain : undefined;
+  const sources: Source[] = (site.upstreams ?? []).flatMap((upstream) => {
+    const { id, title, url: usual, variable, mcp, network } = upstream;
+    // The node of a rail is looked at there. With test rails, services read the test network.
+    const isRails = site.rails.some(
+      (rail) => rail.rpc === variable && (rail.testnet || network === undefined || network === rail.network),
+    );
     const url = (variable && config.env[variable]) || usual;
     const keys = proxied.has(id) ? keysOf(upstream).map((key) => key.variable) : [];
     const unset = keys.filter((name) => !config.env[name]?.trim());
-    return used.has(id) && url && !mcp && !(variable && nodes.has(variable))
-      ? [{ what: `source: ${title}`, url, network, unset }]
-      : [];
+    const node = network === undefined ? undefined : (): NodePlace => ({ ...toPlace(upstream, config.env), network });
+    return used.has(id) && url && !mcp && !isRails ? [{ what: `source: ${title}`, url, node, unset }] : [];
   });
   if (config.llm && drafts.some(({ data }) => data.llm))
-    sources.push({ what: "language model", url: config.llm.baseUrl, network: undefined, unset: [] });
-  return sources.map(({ what, url, network, unset }) =>
+    sources.push({ what: "language model", url: config.llm.baseUrl, unset: [] });
+  return sources.map(({ what, url, node, unset }) =>
     probe(what, async (signal) => {
-      if (network !== undefined) return lookAtNode({ url, network }, signal);
+      if (node) return lookAtNode(node(), signal);
       const { url: address, headers } = toEndpoint(url);
       const response = await fetch(address, { headers, signal, redirect: "manual" });
       await response.body?.cancel();
@@ -94,6 +96,23 @@ function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<Li
       return { state: "warning", found: `${address.host} answers; its credential is not set: ${unset.join(", ")}` };
     }),
   );
+}
+
+interface Source {
+  readonly what: string;
+  readonly url: string;
+  /** For a node. */
+  readonly node?: (() => NodePlace) | undefined;
+  /** The variables of credentials that are not set. */
+  readonly unset: readonly string[];
+}
+
+/** Where a node is, as services ask it. @throws Problem `bad-request` for a malformed value. */
+function toPlace(upstream: UpstreamManifest, env: Env): Pick<NodePlace, "url" | "headers"> {
+  const { url = "", headers, query = {} } = locate(upstream, env);
+  const asked = new URL(url);
+  for (const [name, value] of Object.entries(query)) asked.searchParams.set(name, value);
+  return { url: asked.href, headers };
 }
 
 /** Requests the public address and checks that the answer comes from this process, or from a running server. */

@@ -9,6 +9,8 @@ import { repeat } from "../http/retry.ts";
 export interface EvmClientOptions {
   /** The chain's JSON-RPC URL. It may contain a secret, so it appears in no error. */
   readonly url: string;
+  /** Credentials; they appear in no error. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly chainId: number;
   /** The timeout of one HTTP request. */
   readonly timeoutMs?: number;
@@ -90,7 +92,7 @@ interface Opened {
   readonly clientOver: (request: Request) => PublicClient;
 }
 
-async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: string): Promise<Opened> {
+async function open({ url, headers, chainId, timeoutMs = 5000 }: EvmClientOptions, name: string): Promise<Opened> {
   const { createPublicClient, custom, defineChain, http } = await import("viem");
   const nativeCurrency = { name: "native", symbol: "native", decimals: 18 };
   const chain = defineChain({ id: chainId, name, nativeCurrency, rpcUrls: { default: { http: [NOWHERE] } } });
@@ -100,7 +102,7 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
     fetch(endpoint.url, { ...init, redirect: "error", signal: AbortSignal.timeout(timeoutMs) });
   const { request } = http(NOWHERE, {
     fetchFn,
-    fetchOptions: { headers: endpoint.headers },
+    fetchOptions: { headers: { ...endpoint.headers, ...headers } },
     timeout: timeoutMs,
     retryCount: 0,
   })({ chain });

@@ -9,6 +9,8 @@ import { repeat } from "../http/retry.ts";
 export interface SolanaClientOptions {
   /** The chain's JSON-RPC URL. It may contain a secret, so it appears in no error. */
   readonly url: string;
+  /** Credentials; they appear in no error. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** CAIP-2; its reference is the beginning of the chain's genesis hash. */
   readonly network: string;
   /** The timeout of one HTTP request. */
@@ -73,13 +75,14 @@ async function open(options: SolanaClientOptions): Promise<Connection> {
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>;
 
-function fetchFrom({ url: text, timeoutMs = 5000, retries = 2, retryDelayMs = 150 }: SolanaClientOptions): Fetch {
+function fetchFrom(options: SolanaClientOptions): Fetch {
+  const { url: text, headers: keys, timeoutMs = 5000, retries = 2, retryDelayMs = 150 } = options;
   const { url, headers } = toEndpoint(text);
   const attempt = async ({ body }: RequestInit): Promise<Response> => {
     const bounds = { redirect: "error", signal: AbortSignal.timeout(timeoutMs) } as const;
     const response = await fetch(url, {
       method: "POST",
-      headers: { ...JSON_BODY, ...headers },
+      headers: { ...JSON_BODY, ...headers, ...keys },
       body: body!,
       ...bounds,
     });
