@@ -44,9 +44,12 @@ function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, e
 /** An XML declaration of an encoding (XML 1.0, section 2.8) other than UTF-8. */
 const OTHER_DECLARATION = /^\s*<\?xml\s[^>]*\sencoding\s*=\s*["'](?!utf-?8["'])/i;
 
-/** Whether a placeholder of XML is in a CDATA section (XML 1.0, section 2.7), where `&#60;` is no escape. */
+/**
+ * Whether a placeholder of XML is in a CDATA section (XML 1.0, section 2.7), where `&#60;` is no escape. A section with markup
+ * is a document that is parsed again, and reads the escapes.
+ */
 const hasValueInCdata = (body: string): boolean =>
-  /<!\[CDATA\[(?:(?!\]\]>)[^\0])*\0/.test(
+  /<!\[CDATA\[[^<]*\0[^<]*\]\]>/.test(
     parseTemplate(body)
       .map((part) => (typeof part === "string" ? part : "\0"))
       .join(""),
