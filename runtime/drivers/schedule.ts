@@ -32,9 +32,10 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
   const closing = new AbortController();
 
   return {
-    every(name, intervalMs, run) {
+    every(name, interval, run) {
       const call = `schedule.every(${JSON.stringify(name)})`;
-      // A timer would take it for a millisecond.
+      // Variables are texts, also of numbers. A timer would take anything else for a millisecond.
+      const intervalMs = typeof interval === "string" && /\d/.test(interval) ? Number(interval) : interval;
       if (typeof intervalMs !== "number" || !(intervalMs >= 0))
         throw new RangeError(`${call}: its interval must be a number of milliseconds, such as 60_000`);
       if (typeof run !== "function") throw new TypeError(`${call}: its task must be a function`);

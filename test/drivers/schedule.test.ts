@@ -45,11 +45,18 @@ describe("background work", () => {
     expect(begun).to.deep.equal([]);
   });
 
-  for (const interval of ["1h", async () => {}, undefined, Number.NaN, -1])
+  for (const interval of ["1h", " ", async () => {}, undefined, Number.NaN, -1])
     it(`is not begun at the interval ${String(interval)}, which a timer takes for a millisecond`, () => {
       const add = (): void => schedule.every("task", interval as number, async () => {});
       expect(add).to.throw(RangeError, 'schedule.every("task"): its interval must be a number of milliseconds');
     });
+
+  it("runs at an interval that is a text of a number, as a variable is", async () => {
+    every("task", "1000" as unknown as number);
+    schedule.start();
+    for (const ms of [0, SECOND_MS - 1, 1, SECOND_MS]) await pass(ms);
+    expect(begun).to.have.length(3);
+  });
 
   it("is not begun without a task", () => {
     const task = { run() {} } as unknown as () => Promise<void>;
