@@ -56,7 +56,7 @@ export function readYaml(file: string, text: string): Reading {
   for (const { range, source, value } of findRounded(document))
     faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
   for (const { range, value } of findUnquoted(document))
-    faults.push(faultOf(range?.[0] ?? 0, "bad-placeholder", `{${value}} is a mapping in YAML; write "{${value}}"`));
+    faults.push(faultOf(range?.[0] ?? 0, "bad-placeholder", toUnquoted(String(value))));
   for (const { range } of findBroken(document)) faults.push(faultOf(range?.[0] ?? 0, "bad-text", HALF_CHARACTER));
   const source: SourceFile = {
     file,
@@ -120,6 +120,9 @@ function findRounded(document: Document.Parsed): readonly Scalar[] {
   });
   return found;
 }
+
+const toUnquoted = (name: string): string =>
+  `{${name}} is a mapping in YAML; write "{${name}}", or { ${name}: null } where a mapping is meant`;
 
 /** The placeholders in a body that lack their quotes: each is a mapping with a key and no value, and would be sent as one. */
 function findUnquoted(document: Document.Parsed): readonly Scalar[] {
