@@ -46,7 +46,7 @@ const WAITS_MS = [
   2 * HOUR_MS,
   4 * HOUR_MS,
 ];
-/** After this time a delivery is given up. */
+/** After this time a delivery is given up, once it has had all waits: in a shop that stood still, the time says nothing. */
 const GIVE_UP_MS = 24 * HOUR_MS;
 /** How many events are sent to one receiver concurrently. */
 const AT_ONCE = 4;
@@ -108,12 +108,13 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
     const about = { endpoint, message: event.id, type: event.type, reason };
     const ageMs = clock.now() - since;
     const failures = delivery.failures + 1;
-    if (ageMs >= GIVE_UP_MS) {
+    if (ageMs >= GIVE_UP_MS && failures > WAITS_MS.length) {
       log.error("webhook.given-up", { ...about, failures });
       await deliveries.giveUp(key, { ...delivery, failures, reason });
       return "done";
     }
-    const waitMs = Math.min(waitAfter(failures), GIVE_UP_MS - ageMs);
+    const leftMs = ageMs < GIVE_UP_MS ? GIVE_UP_MS - ageMs : Number.POSITIVE_INFINITY;
+    const waitMs = Math.min(waitAfter(failures), leftMs);
     log.warn("webhook.failed", { ...about, failures, retryMs: waitMs });
     await deliveries.update(key, { ...delivery, failures, reason, notBefore: clock.now() + waitMs });
     // A long wait is left to the sweeps, which notice when the message is to be sent again at once.
