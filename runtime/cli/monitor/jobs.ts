@@ -15,8 +15,9 @@ export interface JobDesk {
   read(id: string): Promise<JobView | undefined>;
 }
 
-const MOST_REFUNDS = 200;
-const MOST_FAILED = 100;
+/** With these the page stays below 100 kB, as every page is to. */
+const MOST_REFUNDS = 100;
+const MOST_FAILED = 50;
 const MOST_WAITING = 50;
 
 /** Whether a text can name a job or owed work: one from a URL or an altered sale may be no key of the store. */

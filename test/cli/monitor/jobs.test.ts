@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { createJobDesk } from "../../../runtime/cli/monitor/jobs.ts";
 import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
@@ -9,7 +10,6 @@ import type { ShopView } from "../../../runtime/surfaces/pages/seller/view.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const BEGAN = Date.UTC(2026, 4, 1, 12);
-const BY_HAND = { state: "manual", reason: "by hand" } as const;
 const PAYMENT = { network: "eip155:8453", asset: "0xUSDC", amount: "350000", payer: "0xPayer", transaction: "0xpaid" };
 
 describe("the seller's page of jobs", () => {
@@ -80,15 +80,19 @@ describe("the seller's page of jobs", () => {
     await store.delete("refund:due");
   });
 
-  it("shows 200 of the refunds that are not over, and says where all of them are", async () => {
+  it("shows 100 of the refunds that are not over, says where all of them are, and stays below 100 kB", async () => {
     const refunds = createRefundRecords(store);
+    const payment = { ...PAYMENT, payer: `0x${"a1".repeat(20)}`, transaction: `0x${"b2".repeat(32)}` };
+    const reason = "The network of this payment has no treasury that could pay it back by itself: pay it back by hand";
     const open = (at: number): Promise<boolean> =>
-      refunds.open({ id: `job${at}`, service: "report", payment: PAYMENT, openedAt: at, ...BY_HAND });
-    for (let at = 0; at < 200; at += 1) await open(at);
-    expect(await show())
-      .to.include("payphone refunds close job199 ")
-      .and.not.to.include("lists all");
-    await open(200);
-    expect(await show()).to.include("These are 200 of them; <code>payphone refunds</code> lists all.");
+      refunds.open({ id: randomUUID(), service: "report", payment, openedAt: at, state: "manual", reason });
+    for (let at = 0; at < 100; at += 1) await open(at);
+    expect(await show()).not.to.include("lists all");
+    await open(100);
+    const failed = { service: "report", state: "FAILED", at: now, error: reason } as const;
+    for (let at = 0; at < 60; at += 1) await createJobFailures(store).note({ ...failed, id: randomUUID() });
+    const page = await show();
+    expect(page).to.include("These are 100 of them; <code>payphone refunds</code> lists all.");
+    expect(page.length).to.be.below(90_000); // 50 jobs in line come to it.
   });
 });

@@ -18,8 +18,8 @@ export const toOwnNote = (own: number): Html | false =>
   html`<p class="quiet">Payments of your own wallets: ${toCount(own)}. Revenue, sales and refunds are without them; calls, times and failures are not.</p>`;
 
 /**
- * The services as a table, by revenue. @param most how many services with any activity are shown; when omitted, all
- * services are
+ * The services as a table, by revenue. @param most how many services with any activity are shown; when omitted, others are
+ * as well, as many as keep the page below 100 kB
  */
 export function toServiceTable({ books, own, services, look, tallies: counted }: ShopView, most?: number): Html {
   const sums = Map.groupBy(books.sums(look.span, { own, by: ["service"] }), ({ service }) => service);
@@ -32,9 +32,9 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
       ({ earned, counts }) => most === undefined || earned.sales !== 0 || earned.refunds > 0 || toCalls(counts) > 0,
     )
     .sort((one, other) => Number(other.earned.nano - one.earned.nano) || other.earned.sales - one.earned.sales)
-    .slice(0, most);
+    .slice(0, most ?? MOST);
   const prices = new Map(services.map(({ id, price }) => [id, price === undefined ? FREE : `$${price}`]));
-  return toFigureTable(
+  const table = toFigureTable(
     "Services, by what they earned",
     [
       "Service",
@@ -63,7 +63,11 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
       toShare(...toCached(counts)),
     ]),
   );
+  if (most !== undefined || ids.length <= MOST) return table;
+  return html`${table}<p>These are ${toCount(MOST)} of ${toCount(ids.length)}; <code>payphone sales --group service</code> lists all that sold.</p>`;
 }
+
+const MOST = 250;
 
 const FREE = "free";
 const PARTS = [0.5, 0.95, 0.99];

@@ -4,7 +4,8 @@ import { toCalls, toEarned, toProblems, toShare } from "../../../../runtime/surf
 import { toChart } from "../../../../runtime/surfaces/pages/seller/frame.ts";
 import { toTimeLine } from "../../../../runtime/surfaces/pages/seller/life.ts";
 import { toFailureMeaning, toRefusalMeaning } from "../../../../runtime/surfaces/pages/seller/meanings.ts";
-import { toFailed } from "../../../../runtime/surfaces/pages/seller/services.ts";
+import { toFailed, toServiceTable } from "../../../../runtime/surfaces/pages/seller/services.ts";
+import type { ShopView } from "../../../../runtime/surfaces/pages/seller/view.ts";
 
 describe("the figures on the seller's pages", () => {
   it("count each call once, whatever came of it", () => {
@@ -88,3 +89,21 @@ describe("the figures on the seller's pages", () => {
 });
 
 const HOUR_MS = 3_600_000;
+
+describe("the seller's table of a thousand services", () => {
+  it("stays below 100 kB, and says that it has not all of them", () => {
+    const ids = Array.from({ length: 1000 }, (_, at) => `a_service_with_a_name_of_usual_length_${at}`);
+    const sold = ids.map((id) => ({ id, price: "0.002" }));
+    const look = { span: {}, query: "days=30" };
+    const view = { books: { sums: () => [] }, own: [], look, tallies: { now: [] } };
+    const of = (services: typeof sold, most?: number): string =>
+      toServiceTable({ ...view, services } as unknown as ShopView, most).markup;
+    const markup = of(sold);
+    expect(markup.length).to.be.below(80_000);
+    expect(markup).to.include(
+      "<p>These are 250 of 1,000; <code>payphone sales --group service</code> lists all that sold.",
+    );
+    expect(of(sold.slice(0, 250)).split("<tr>")).to.have.length(252);
+    expect(of(sold.slice(0, 250))).not.to.include("These are");
+  });
+});
