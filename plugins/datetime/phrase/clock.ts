@@ -59,7 +59,7 @@ const FORMS: readonly (readonly [RegExp, (groups: Groups) => Time])[] = [
     new RegExp(`(?<![\\d:.,/-])\\bat (?:about )?(?<hour>\\d{1,2})(?:\\.(?<minute>\\d\\d))?${AFTER}(?!(?:st|nd|rd|th))`),
     toTime,
   ],
-  [/(?:\bat )?(?:12(?::00)? ?(?:am )?)?midnight\b/, () => ({ hour: 0, isExact: true, assumption: MIDNIGHT })],
+  [/(?:\bat )?midnight\b/, () => ({ hour: 0, isExact: true, assumption: MIDNIGHT })],
   [
     new RegExp(
       `(?<=(?:today|tomorrow|yesterday|${WEEKDAY}(?!,? (?:19|20))|(?:${DATE},? |\\d[./-])[1-9]\\d{3}),? )${MILITARY}$`,

@@ -51,7 +51,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/(?<![\d:./-])([01]\d|2[0-3])([0-5]\d)(?= ?z(?![a-z]))/g, "$1:$2"],
   [/(?<=\d:?\d\d)z(?![a-z[])/g, " utc"], // Not of 10:30Z[Asia/Tokyo], which is read as it is.
   [/(?<![a-z])([ap])\. ?m\b\.?/g, "$1m"],
-  [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
+  [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-]| quarter\b)/g, "$1m"],
   [new RegExp(`${NO_DAY}(1[0-2]|[1-9]) ([1-5]\\d|0[1-9])(?= ?[ap]m\\b)`, "g"), "$1:$2"],
   [/(?<![\d:./-])(0?[1-9]|1[0-2])([0-5]\d)(?= ?[ap]m\b)/g, "$1:$2"],
   [/(?<=\d[ap]m) (?:sharp|exactly|precisely|on the dot)\b/g, ""],
@@ -87,7 +87,8 @@ const REPLACEMENTS: readonly Replacement[] = [
     /\b(?:by )?(?:the )?(?:close|end) of (?:(?:the )?(?:business|working|work) day|business|play)\b|\bcob\b|\beob\b/g,
     "cob",
   ],
-  [/\b(?:12(?::00)? ?(?:pm )?)?(?:noon|midday)\b/g, "12:00pm"],
+  [new RegExp(`(?:${NO_DAY}12(?::00)? ?(?:pm )?|\\b)(?:noon|midday)\\b`, "g"), "12:00pm"],
+  [new RegExp(`${NO_DAY}12(?::00)? ?(?:am )?(?=midnight\\b)`, "g"), ""],
   [/\b(?:at|@) ?([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs|hours|h))?(?![\d:/-]|\.\d)/g, "at $1:$2"],
   [
     /(?<!\b(?:in|after) )\b([01]\d|2[0-3])([0-5]\d) ?(?:hrs|hours|hr|h)\b(?! (?:ago|from|later|hence|before|after|earlier)\b)/g,

@@ -68,6 +68,7 @@ export const REFUSED: readonly string[] = [
   "5 5 March 2027",
   "March 5 6 2027",
   "November 20 15", // not the year 2015
+  "05.12 noon", // not 5:12 pm
   "2027, 5 March",
   "5 March 2027 BC",
   "2027-03-04 2027-03-05",
