@@ -5,7 +5,7 @@ import { BUSINESS_DAY_RULES } from "./business-days.ts";
 import { DATE_RULES } from "./dates.ts";
 import { type DayRule, explainClamp, type Groups, type NamedDay, type ReadAnchor, toDay } from "./day.ts";
 import { HOLIDAY_RULES } from "./holidays.ts";
-import { type DayRange, PERIOD, toPeriods } from "./periods.ts";
+import { type DayRange, NUMBERED_WEEK, PERIOD, toPeriods } from "./periods.ts";
 import { BARE_WEEKDAY_RULE, WEEKDAY_BESIDE_RULE, WEEKDAY_RULES } from "./weekdays.ts";
 
 const NTH = "(?:(?<nth>\\d{1,3})(?:st|nd|rd|th)|(?<fromEnd>\\d)-last|last)";
@@ -24,6 +24,12 @@ const RULES: readonly DayRule[] = [
   [
     new RegExp(`\\b${LEAD}${NTH} (?<weekday>${WEEKDAY}) ${OF_PERIOD}`),
     (groups, today) => pickDay(groups, today, nthWeekday),
+  ],
+  [
+    new RegExp(
+      `\\b${LEAD}(?:(?<weekday>${WEEKDAY}),? (?:(?:of|in) )?(?:the )?(?<period>${NUMBERED_WEEK})|(?<period>${NUMBERED_WEEK}),? (?:on )?(?<weekday>${WEEKDAY})\\b)`,
+    ),
+    (groups, today) => pickDay({ ...groups, nth: "1" }, today, nthWeekday),
   ],
   [new RegExp(`\\b${LEAD}${NTH} day ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],
   [new RegExp(`\\b${LEAD}day (?<nth>\\d{1,3}) ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],

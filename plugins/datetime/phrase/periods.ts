@@ -11,6 +11,7 @@ type Form = (today: Temporal.PlainDate, ...groups: readonly (string | undefined)
 
 const RELATIVE = "this|the|current|next|coming|following|upcoming|last|previous|past";
 const OF_YEAR = "(?:,? ?(?:of |in )?([1-9]\\d{3}|'\\d\\d|(?:this|next|last) year))?";
+const WEEK = "(?:(?:(?:calendar|iso) )?week|w|cw|kw|wk) ?(\\d{1,2})(?:,? (?:of )?(\\d{4}))?";
 /** How many years ahead a date without a year is looked for: a leap day can be eight years away. */
 const YEARS_AHEAD = 8;
 
@@ -35,16 +36,16 @@ const FORMS: readonly (readonly [source: string, form: Form])[] = [
     `(?:h([12])|([12])(?:st|nd|th) half)${OF_YEAR}`,
     (today, h, nth, year) => toYears(today, year).map((y) => toMonths(y, Number(h ?? nth) * 6 - 5, 6)),
   ],
-  [
-    "(?:week|w|cw|kw|wk) ?(\\d{1,2})(?:,? (?:of )?(\\d{4}))?",
-    (today, week, year) => toYears(today, year).flatMap((y) => toWeek(y, Number(week), year !== undefined)),
-  ],
+  [WEEK, (today, week, year) => toYears(today, year).flatMap((y) => toWeek(y, Number(week), year !== undefined))],
   ["(\\d{1,2})\\/(\\d{4})", (_, month, year) => [toMonths(Number(year), Number(month), 1)]],
   ["(?:the )?(?:year )?([1-9]\\d{3})", (_, year) => [toMonths(Number(year), 1, 12)]],
 ];
 
+const END = "(?![\\w:/.-])";
 /** The source of a regular expression for every period; its groups have no names. */
-export const PERIOD = `(?:${FORMS.map(([source]) => source).join("|")})(?![\\w:/.-])`;
+export const PERIOD = `(?:${FORMS.map(([source]) => source).join("|")})${END}`;
+/** The same for the weeks that have numbers. */
+export const NUMBERED_WEEK = `(?:${WEEK})${END}`;
 
 const PATTERNS = FORMS.map(([source, form]) => [new RegExp(`^(?:${source})$`), form] as const);
 

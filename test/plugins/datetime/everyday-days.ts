@@ -100,6 +100,11 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["the week after next", "2026-11-30T00:00:00+00:00", "low"],
     ["the month after next", "2027-01-01T00:00:00+00:00", "low"],
     ["week 10 of 2027", "2027-03-08T00:00:00+00:00", "low"],
+    ["Wednesday of week 10 of 2027 at 9am", "2027-03-10T09:00:00+00:00", "medium"],
+    ["KW 53 2026, Sunday", "2027-01-03T00:00:00+00:00", "medium"],
+    ["Monday, calendar week 12", "2027-03-22T00:00:00+00:00", "low"],
+    ["Friday of week 47 at 1pm", "2027-11-26T13:00:00+00:00", "low"],
+    ["Monday week 10am", "2026-11-30T10:00:00+00:00", "medium"],
     ["Q2 2027", "2027-04-01T00:00:00+00:00", "low"],
     ["Q4", "2026-10-01T00:00:00+00:00", "low"], // is not over
     ["in November", "2026-11-01T00:00:00+00:00", "low"],
