@@ -15,9 +15,16 @@ export function withStop(text: string): string {
   return /[\p{STerm}…][\p{Pe}\p{Pf}"']?$/u.test(said) ? said : `${said}.`;
 }
 
-/** The stock phrases of models that decline within the form that they were asked for. */
-const REFUSAL =
-  /^(?:as an ai[^,.]*, )?(?:(?:i['’]m |i am )?sorry, (?:but )?)?(?:i (?:can['’]t|cannot|won['’]t)|i(?:['’]m| am) (?:unable|not able) to) (?:(?:help|assist|comply)(?: you)? with|fulfill?|process|complete|answer) (?:that|this|your)(?: request)?(?:[.,;!]|$)/i;
+/** The stock phrases of models that decline within the form that they were asked for: an apology, and what cannot be done. */
+const REGRETS = "(?:i(?:['’]m| am) )?(?:(?:so|very|really) )?sorry|i(?:['’]m| am) afraid|i apologi[sz]e|unfortunately";
+const CANNOT = "i (?:can['’]t|cannot|won['’]t|will not)|i(?:['’]m| am) (?:unable|not able) to";
+const WORKS =
+  "(?:help|assist|comply|engage)(?: you)? with|fulfill?|process|complete|answer|provide|create|generate|respond to";
+const WHAT = "(?:that|this|your)(?: (?:request|question|prompt|content))?";
+const REFUSAL = new RegExp(
+  `^(?:as an? (?:ai|(?:large )?language model)[^,.]*, )?(?:(?:${REGRETS})[,.]? (?:but )?)?(?:as an ai[^,.]*, )?(?:${CANNOT}) (?:(?:${WORKS}) ${WHAT}|comply)(?:[.,;!]|$)`,
+  "i",
+);
 /** The same in Japanese, in which Japanese texts are answered: an apology, and what cannot be done. */
 const JAPANESE_REFUSAL =
   /^(?:(?:大変)?(?:申し訳(?:ありません|ございません|ないのです)|すみません|恐れ入ります)が、?[^。]{0,40}(?:お手伝い|お応え|お答え|回答|対応|お受け|作成|応じる)[^。]{0,12}(?:でき(?:ません|かねます)|いたしかねます)[。！]?\s*)+$/;

@@ -75,9 +75,12 @@ describe("a paid question to a language model", () => {
     ["tldr", { summary_bullets: Array(3).fill("大変申し訳ございませんが、その内容の要約はお手伝いできません。") }],
     ["roast", { ...ROAST, roast: SORRY }],
     ["roast", { ...ROAST, roast: "As an AI language model, I cannot fulfill this request." }],
+    ["roast", { ...ROAST, roast: "I apologize, but I cannot create this content." }],
+    ["roast", { ...ROAST, roast: "I’m really sorry. As an AI, I can’t engage with that request." }],
     ["roast", { ...ROAST, roast: "申し訳ございませんが、このリクエストに対応することはできません。" }],
     ["roast", { ...ROAST, roast: "…" }],
     ["aura", { color: "none", score: 0, description: "Sorry, I am unable to assist with this request." }],
+    ["grade", { letter_grade: "F", marginalia: ["N/A"], summary: "Unfortunately, I won't provide that." }],
     ["grade", { letter_grade: "F", marginalia: ["N/A"], summary: SORRY.replaceAll("'", "’") }],
   ];
   for (const [id, answer] of worthless)
@@ -92,6 +95,7 @@ describe("a paid question to a language model", () => {
       "I'm sorry, but I can't help with that haircut.",
       "申し訳ありませんが、この髪型にはお手伝いできません。床屋さんも、そう言って店を閉めました。",
       "この店はカードに対応できません。",
+      "Unfortunately, I cannot provide this garden with a compliment.",
       "Sorry, I cannot help you with this startup: it is past the point where anybody could.",
       `${SORRY} That is what every investor said who was shown the umbrellas on the blockchain, and then each of them asked for one, since it had begun to rain on the way out, and nobody could remember the pass phrase of the stand.`,
     ];
