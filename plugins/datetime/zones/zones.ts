@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { AMBIGUOUS, OFFSETS, offsetOf } from "./abbreviations.ts";
+import { AMBIGUOUS, NAMED, OFFSETS, offsetOf } from "./abbreviations.ts";
 import { AMERICAN, NOT_PLACES, PLACES, SHARED_NAMES } from "./places.ts";
 
 /** The canonical spelling of an IANA zone name; undefined when there is no such zone. */
@@ -61,6 +61,7 @@ const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found
       return toFound(isEnd ? undefined : toOffset(hours, minutes));
     },
   ],
+  [new RegExp(`\\(?\\b(?:in )?(${Object.keys(NAMED).join("|")}) time\\b\\)?`), (name = "") => toFound(NAMED[name])],
   ...[3, 2, 1].map(
     (words) => [new RegExp(`(?:\\bin )?\\b((?:[a-z]+ ){${words - 1}}[a-z]+) time\\b`), toPlace] as const,
   ),
