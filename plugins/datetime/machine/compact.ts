@@ -4,7 +4,7 @@ import { toInstant, toWall } from "./wall.ts";
 
 /** Python's `%Y%m%d%H%M%S%f` and its shorter forms, with or without a mark between date and time; ASN.1, LDAP and PDF. */
 const COMPACT =
-  /^(?:D:)?(\d{4})(\d\d)(\d\d)(?:[ _-]?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d{3}|\d{6}|\d{9}))?)(?:(Z)|([+-]\d\d)[:']?(\d\d)'?)?$/i;
+  /^(?:D:)?(\d{4})(\d\d)(\d\d)(?:[ _-]?(\d\d)(\d\d)(\d\d)?([.,]\d{1,9}|\d{3}|\d{6}|\d{9})?)(?:(Z)|([+-]\d\d)[:']?(\d\d)'?)?$/i;
 /** ASN.1's UTCTime, with a year of two digits. */
 const UTC_TIME = /^(\d\d)(\d{10})Z$/;
 /** A date without separators that begins with the day or the month. */
@@ -42,7 +42,7 @@ function readMoment(text: string, zone: string): Reading | undefined {
   if (minute === undefined || Number(year) < 1970 || Number(year) > 2100) return undefined;
   try {
     const date = Temporal.PlainDate.from(toNumbers({ year, month, day }), { overflow: "reject" });
-    const wall = toWall(date, { hour, minute, second, fraction });
+    const wall = toWall(date, { hour, minute, second, fraction: fraction?.replace(/^[.,]/, "") });
     const offset = utc ?? (hours && `${hours}:${minutes}`);
     if (offset) return toExactReading(toInstant(wall, offset), zone);
     return toReading(wall.toPlainDate(), wall.toPlainTime(), zone, MACHINE);

@@ -57,7 +57,7 @@ const PYTHON =
   /^(?:datetime\.)?(?:datetime|date)\((?<year>\d{4}), ?(?<number>\d\d?), ?(?<day>\d\d?)(?:, ?(?<hour>\d\d?), ?(?<minute>\d\d?)(?:, ?(?<second>\d\d?)(?:, ?(?<micro>\d{1,6}))?)?)?(?:, ?tzinfo=(?<zone>(?:datetime\.)?(?:timezone\.)?(?:utc|UTC)))?\)$/;
 /** A text or a count in the notation of a program or a protocol. */
 const WRAPPED: readonly RegExp[] = [
-  /^\/?Date\((\d{9,14})\)\/?$/, // ASP.NET
+  /^\/?Date\((\d{9,14})(?:[+-]\d{4})?\)\/?$/, // ASP.NET; the offset does not move the count
   /^new Date\((\d{9,14})\)$/,
   /^(?:new Date|(?:pd\.)?Timestamp|ISODate|Date|(?:np\.|numpy\.)?datetime64)\(["']([^"']+)["']\)$/,
   /^<\d{1,3}>1 (\S+)$/, // RFC 5424

@@ -50,6 +50,8 @@ const FORMS: readonly (readonly [RegExp, (groups: Groups) => Time])[] = [
     ),
     toTime,
   ],
+  // Behind a date alone: elsewhere it could be one.
+  [/(?<=\d{4}(?:-\d\d-\d\d)?,? )(?:at )?(?<hour>\d\d)\.(?<minute>\d\d)\.(?<second>\d\d)(?![\d:/.-])/, toTime],
   [
     /(?<![\d:.,/-])(?<!\bin )(?:\bat )?(?<hour>\d{1,2}) ?h ?(?<minute>[0-5]\d)?(?![a-z\d])/,
     (groups) => ({ ...toTime(groups), isExact: true }),

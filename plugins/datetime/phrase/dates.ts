@@ -18,9 +18,10 @@ export const DATE_RULES: readonly DayRule[] = [
   [new RegExp(`${BEFORE}(?<year>\\d{4})[-/]${NAME}[-/]${DAY}${AFTER}`), toNamedDate],
   [new RegExp(`${BEFORE}(?<beside>[1-9]\\d{3}),? ${NAME} (?:the )?${DAY}${AFTER}`), toNamedDate],
   [new RegExp(`${BEFORE}${DAY} ?(?:day )?(?:of )?-?${NAME}\\b${YEAR}`), toNamedDate],
+  [new RegExp(`${BEFORE}(?<day>\\d{1,2})${NAME}(?<year>\\d{4})${AFTER}`), toNamedDate],
   [new RegExp(`${BEFORE}${NAME} ?-?(?:the )?${DAY}(?!:|\\.\\d| ?(?:am|pm|o'clock)\\b)${YEAR}`), toNamedDate],
   [
-    new RegExp(`${BEFORE}(?<year>\\d{4})(?<mark>[./-])(?<month>\\d{1,2})\\k<mark>(?<day>\\d{1,2})${AFTER}`),
+    new RegExp(`${BEFORE}(?<year>\\d{4})(?<mark>[./-]) ?(?<month>\\d{1,2})\\k<mark> ?(?<day>\\d{1,2})${AFTER}`),
     ({ year, month, day }) => toDay(toDate(Number(year), Number(month), Number(day))),
   ],
   [
