@@ -17,14 +17,23 @@ const WITHOUT_TEXTS = { localization: "false", tickers: "false", community_data:
 export async function fetchQuote(coingecko: Upstream, token: PricedToken, signal: AbortSignal): Promise<Quote | null> {
   const read = createReader(coingecko, signal);
   if (token.kind === "contract") return read.byContract(token);
-  const symbol = KNOWN_NAMES.get(token.symbol);
-  const meant = symbol === undefined ? token : { ...token, symbol };
-  const quote = await firstFound(
-    meant.chain === undefined ? findBySymbol(meant, read) : findOnChain(meant, meant.chain, read),
-  );
-  return quote && symbol !== undefined
-    ? assuming(quote, `"${token.symbol}" is taken as the name of ${symbol.toUpperCase()}`)
-    : quote;
+  for (const symbol of symbolsOf(token.symbol)) {
+    const meant = { ...token, symbol };
+    const quote = await firstFound(
+      meant.chain === undefined ? findBySymbol(meant, read) : findOnChain(meant, meant.chain, read),
+    );
+    if (quote && symbol !== token.symbol)
+      return assuming(quote, `"${token.symbol}" is taken as the name of ${symbol.toUpperCase()}`);
+    if (quote) return quote;
+  }
+  return null;
+}
+
+/** The symbols that a text can mean, likeliest first: names and "$eth" mean the coin that is known by it, if there is one. */
+function symbolsOf(text: string): readonly string[] {
+  const bare = text.replace(/^\$(?=.)/, "");
+  const known = KNOWN_NAMES.get(bare) ?? (KNOWN_IDS.has(bare) || KNOWN_CONTRACTS.has(bare) ? bare : undefined);
+  return known === undefined ? [...new Set([text, bare])] : [known];
 }
 
 async function firstFound(attempts: readonly Find[]): Promise<Quote | null> {

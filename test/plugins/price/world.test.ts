@@ -14,6 +14,7 @@ const COINS: readonly ListedCoin[] = [
   { id: "ethereum", symbol: "eth", name: "Ethereum", usd: 2000 },
   { id: "bitcoin", symbol: "btc", name: "Bitcoin", usd: 97_000, cap: 2e12 },
   { id: "harrypotterobamasonic10in", symbol: "bitcoin", name: "HarryPotterObamaSonic10Inu (ETH)", usd: 0.06, cap: 6e7 },
+  { id: "eth-of-the-moon", symbol: "$eth", name: "Eth of the Moon", usd: 0.01, cap: 9e7 },
   { id: "usd-coin", symbol: "usdc", name: "USDC", platforms: { base: USDC } },
   { id: "late", symbol: "late", usd: 9, daysOld: 3, change: -2.5 },
   { id: "gone", symbol: "gone", name: "Gone", usd: 7, daysOld: 3, platforms: { base: OTHER } },
@@ -92,6 +93,17 @@ describe("prices from CoinGecko as it is in the world", () => {
       .and.not.have.property("assumptions");
     expect(await ask({ symbol: "ethereum", chain: "base" })).to.include({ symbol: "ETH", chain: "base", usd: 2000 });
     expect((await fail({ symbol: "bitcoin", chain: "base" })).code).to.equal("nothing-found");
+  });
+
+  it("are those of the coin that is known by what follows a $", async () => {
+    for (const input of [{ symbol: "$ETH" }, { symbol: "$Ethereum" }, { symbol: "$eth", chain: "base" }]) {
+      const { name, usd, assumptions } = await ask(input);
+      expect({ name, usd }).to.deep.equal({ name: "Ethereum", usd: 2000 });
+      expect(assumptions).to.deep.equal([`"${input.symbol.toLowerCase()}" is taken as the name of ETH`]);
+    }
+    expect(await ask({ symbol: "$USDC" })).to.include({ name: "USDC" });
+    expect(await ask({ symbol: "$SLO" })).to.include({ name: "Slow Market" });
+    expect((await fail({ symbol: "$" })).code).to.equal("nothing-found");
   });
 
   it("are asked for again when only the first answer is broken", async () => {
