@@ -307,7 +307,7 @@ export interface CalldataDecodeResponse {
    */
   summary?: string | null;
   /**
-   * The calls inside of the arguments (multicall, Safe, ERC-4337 operations, Universal Router commands), decoded, at most three levels deep and 100 in all; empty for other functions.
+   * The calls inside of the arguments (multicall, Safe, ERC-4337 operations, timelocks, proposals of governors, Universal Router commands), decoded, at most three levels deep and 100 in all; empty for other functions.
    */
   calls?: DecodedCall[];
   /**

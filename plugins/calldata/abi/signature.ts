@@ -36,7 +36,7 @@ export function readSignature(text: string): FunctionSignature | undefined {
 }
 
 /** The first four bytes of Keccak-256 over the signature: `0xa9059cbb`. */
-export const toSelector = (signature: string): string =>
+export const toSelector = (signature: string | Uint8Array): string =>
   `0x${Buffer.from(keccak_256(signature)).subarray(0, 4).toString("hex")}`;
 
 /** The type of an array's items; undefined for any other type. */

@@ -44,6 +44,20 @@ const safe: FindCalls = ([target, wei, data, operation]) => [
 ];
 /** Beyond Safe's operations, ERC-6551 has two that create a contract of the data. */
 const operation: FindCalls = (values) => (Number(values[3]) > DELEGATECALL ? [] : safe(values, null));
+/** Compound's governors and timelocks have a function's signature apart from its arguments, unless it is empty. */
+const withSignature = (signature: string, data: string): string =>
+  signature === "0x" ? data : `${toSelector(Buffer.from(signature.slice(2), "hex"))}${data.slice(2)}`;
+const bravo: FindCalls = ([targets, wei, signatures, data]) => {
+  const [texts, all] = [signatures as string[], data as string[]];
+  const calls = timelock([targets, wei, all.map((each, at) => withSignature(texts[at] ?? "0x", each))], null);
+  return (calls as InnerCall[]).map((inner) => ({
+    ...inner,
+    isRefused: inner.isRefused || texts.length !== all.length,
+  }));
+};
+const compound: FindCalls = ([target, wei, signature, data]) => [
+  call(target, withSignature(signature as string, data as string), wei),
+];
 const execution: FindCalls = ([mode, data]) => readExecution(mode as string, data as string);
 const commands: FindCalls = ([numbers, inputs]) => readCommands(numbers as string, inputs as string[]);
 
@@ -88,6 +102,14 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
   "upgradeToAndCall(address,bytes)": ([, data], target) => [call(target, data)],
   [`handleOps(${USER_OPERATION_6}[],address)`]: userOperations,
   [`handleOps(${USER_OPERATION_7}[],address)`]: userOperations,
+  "upgradeAndCall(address,address,bytes)": ([proxy, , data]) => [call(proxy, data)],
+  // Governors (OpenZeppelin, Compound) and Compound's timelock
+  "propose(address[],uint256[],bytes[],string)": timelock,
+  "queue(address[],uint256[],bytes[],bytes32)": timelock,
+  "execute(address[],uint256[],bytes[],bytes32)": timelock,
+  "propose(address[],uint256[],string[],bytes[],string)": bravo,
+  "queueTransaction(address,uint256,string,bytes,uint256)": compound,
+  "executeTransaction(address,uint256,string,bytes,uint256)": compound,
   // Uniswap's Universal Router
   "execute(bytes,bytes[],uint256)": commands,
   "execute(bytes,bytes[])": commands,

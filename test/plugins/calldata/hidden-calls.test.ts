@@ -17,6 +17,11 @@ const ABI = parseAbi([
   "function executeBatch(address[] targets, uint256[] values, bytes[] payloads)",
   "function execTransactionFromModule(address to, uint256 value, bytes data, uint8 operation)",
   "function scheduleBatch(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt, uint256 delay)",
+  "function propose(address[] targets, uint256[] values, bytes[] calldatas, string description)",
+  "function propose(address[] targets, uint256[] values, string[] signatures, bytes[] calldatas, string description)",
+  "function queue(address[] targets, uint256[] values, bytes[] calldatas, bytes32 descriptionHash)",
+  "function queueTransaction(address target, uint256 value, string signature, bytes data, uint256 eta)",
+  "function upgradeAndCall(address proxy, address implementation, bytes data)",
   "function executeFromExecutor(bytes32 mode, bytes data)",
   "function execTransactionFromModuleReturnData(address to, uint256 value, bytes data, uint8 operation)",
   "function executeUserOp(address to, uint256 value, bytes data, uint8 operation)",
@@ -96,6 +101,33 @@ describe("calls that are hard to see", () => {
       ["execTransactionFromModuleReturnData", [USDC, 0n, TRANSFER, 0]],
     ] as const)
       expect(summariesOf(await callsOf(encode(name, args))), name).to.deep.equal([TRANSFERRED]);
+  });
+
+  it("are seen in the proposals of governors, whose functions may be named apart from their arguments", async () => {
+    const [named, plain] = [`0x${TRANSFER.slice(10)}`, TRANSFER];
+    const text = "transfer(address,uint256)";
+    for (const [name, args] of [
+      ["propose", [[USDC, TO], [0n, 7n], [plain, "0x"], "Pay"]],
+      ["queue", [[USDC, TO], [0n, 7n], [plain, "0x"], ZERO]],
+      ["propose", [[USDC, TO], [0n, 7n], [text, ""], [named, "0x"], "Pay"]],
+    ] as const) {
+      const calls = await callsOf(encode(name, args));
+      expect(calls.map(({ target, value_wei, summary }) => [target, value_wei, summary])).to.deep.equal([
+        [USDC, "0", TRANSFERRED],
+        [TO, "7", null],
+      ]);
+    }
+    for (const [signature, data] of [
+      [text, named],
+      ["", plain],
+    ])
+      expect(summariesOf(await callsOf(encode("queueTransaction", [USDC, 0n, signature, data, 1n])))).to.deep.equal([
+        TRANSFERRED,
+      ]);
+    const refused = await callsOf(encode("propose", [[USDC], [0n], [], [plain], "One list is shorter"]));
+    expect(refused.map(({ function_name, summary }) => [function_name, summary])).to.deep.equal([["transfer", null]]);
+    const [upgrade] = await callsOf(encode("upgradeAndCall", [USDC, TO, TRANSFER]));
+    expect(upgrade).to.include({ target: USDC, function_name: "transfer" });
   });
 
   it("are seen in what accounts do for an operation of ERC-4337, a Safe among them, and accounts of tokens (ERC-6551)", async () => {
