@@ -1,11 +1,11 @@
 import { Temporal } from "temporal-polyfill";
 import { checkWeekday } from "../reading.ts";
-import { takeMatch, WEEKDAY, weekdayOf } from "../vocabulary.ts";
+import { MONTH, takeMatch, WEEKDAY, weekdayOf } from "../vocabulary.ts";
 import { BUSINESS_DAY_RULES } from "./business-days.ts";
 import { DATE_RULES } from "./dates.ts";
 import { type DayRule, explainClamp, type Groups, type NamedDay, type ReadAnchor, toDay } from "./day.ts";
 import { HOLIDAY_RULES } from "./holidays.ts";
-import { type DayRange, NUMBERED_WEEK, PERIOD, toPeriods } from "./periods.ts";
+import { type DayRange, NUMBERED_WEEK, PERIOD, toPeriods, weekOf } from "./periods.ts";
 import { BARE_WEEKDAY_RULE, WEEKDAY_BESIDE_RULE, WEEKDAY_RULES } from "./weekdays.ts";
 
 const NTH = "(?:(?<nth>\\d{1,3})(?:st|nd|rd|th)|(?<fromEnd>\\d)-last|last)";
@@ -14,6 +14,8 @@ const MONTH_NAMED = "(?<period>(?:this|next|last) month)";
 const LEAD = "(?:(?:on|in|at|during|by) )?(?:the )?";
 const OF_PERIOD = `(?:of|in) (?:the )?(?<period>${PERIOD})`;
 const EDGE = "(?<edge>start|beginning|end|middle|mid)";
+/** The beginning of a date with a day. */
+const DATE = `(?:${MONTH} (?:the )?\\d{1,2}(?!\\d)|\\d{1,2}(?:st|nd|rd|th)? (?:of )?${MONTH}\\b|\\d+[./-]\\d+[./-]?)`;
 const SHIFTS: Readonly<Record<string, number>> = { day: 0, today: 0, tomorrow: 1, yesterday: -1 };
 const SAME_DAY: Readonly<Record<string, number>> = { next: 1, last: -1 };
 
@@ -30,6 +32,12 @@ const RULES: readonly DayRule[] = [
       `\\b${LEAD}(?:(?<weekday>${WEEKDAY}),? (?:(?:of|in) )?(?:the )?(?<period>${NUMBERED_WEEK})|(?<period>${NUMBERED_WEEK}),? (?:on )?(?<weekday>${WEEKDAY})\\b)`,
     ),
     (groups, today) => pickDay({ ...groups, nth: "1" }, today, nthWeekday),
+  ],
+  [
+    new RegExp(
+      `\\b${LEAD}(?:(?<weekday>${WEEKDAY}) (?:of|in) (?:the )?)?week (?<start>of|beginning|commencing|starting) (?:on )?(?:the )?(?<anchor>${DATE}.*)$`,
+    ),
+    toWeekOf,
   ],
   [new RegExp(`\\b${LEAD}${NTH} day ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],
   [new RegExp(`\\b${LEAD}day (?<nth>\\d{1,3}) ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],
@@ -97,6 +105,18 @@ function withWeekday(day: NamedDay, rest: string) {
 function toSameDay({ which = "", unit = "" }: Groups, today: Temporal.PlainDate): NamedDay {
   const step = { [`${unit}s`]: SAME_DAY[which] ?? 0 };
   return toDay(today.add(step), ...explainClamp(today, step));
+}
+
+/** "The week of March 8" has a Monday first, and the week commencing a day that day. */
+function toWeekOf(
+  { weekday, start, anchor = "" }: Groups,
+  _today: Temporal.PlainDate,
+  readAnchor: ReadAnchor,
+): NamedDay {
+  const { at, assumptions } = readAnchor(anchor);
+  const first = start === "of" ? weekOf(at.toPlainDate()).first : at.toPlainDate();
+  if (weekday === undefined) return toDay(first, ...assumptions, "The first day of the period is taken");
+  return toDay(first.add({ days: (weekdayOf(weekday) - first.dayOfWeek + 7) % 7 }), ...assumptions);
 }
 
 type Pick = (period: DayRange, groups: Groups) => Temporal.PlainDate | undefined;

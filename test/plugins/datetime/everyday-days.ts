@@ -111,6 +111,9 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["KW 53 2026, Sunday", "2027-01-03T00:00:00+00:00", "medium"],
     ["Monday, calendar week 12", "2027-03-22T00:00:00+00:00", "low"],
     ["Friday of week 47 at 1pm", "2027-11-26T13:00:00+00:00", "low"],
+    ["the week of 10 March 2027", "2027-03-08T00:00:00+00:00", "low"],
+    ["Friday of the week of March 10, 2027 at 9am", "2027-03-12T09:00:00+00:00", "medium"],
+    ["week commencing 2027-03-10", "2027-03-10T00:00:00+00:00", "low"],
     ["Monday week 10am", "2026-11-30T10:00:00+00:00", "medium"],
     ["Q2 2027", "2027-04-01T00:00:00+00:00", "low"],
     ["Q4", "2026-10-01T00:00:00+00:00", "low"], // is not over

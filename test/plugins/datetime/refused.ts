@@ -62,6 +62,8 @@ export const REFUSED: readonly string[] = [
   "fifth Monday of February 2027",
   "Q5 2027",
   "week 54 of 2026",
+  "week of March 2027",
+  "week of 2027",
   "Monday, 5 March 2027",
   "Friday 2026-11-21",
   "March March 2027",
