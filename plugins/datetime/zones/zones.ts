@@ -67,6 +67,13 @@ const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found
   ),
   ...[3, 2, 1].map((words) => [new RegExp(`\\bin ((?:[a-z]+ ){${words - 1}}[a-z]+)${PLACE_END}`), toPlace] as const),
   [new RegExp(`(?<=\\d ?[ap]m|:\\d\\d|noon|midnight) (${WORDS})$`), toPlace],
+  ...[3, 2, 1].map(
+    (words) =>
+      [
+        new RegExp(`(?<=\\d ?[ap]m|:\\d\\d|noon|midnight) ((?:[a-z]+ ){${words - 1}}[a-z]+)${PLACE_END}`),
+        toPlace,
+      ] as const,
+  ),
   [new RegExp(`(?<=\\b(?:today|tomorrow|yesterday|[a-z]+day)) (${WORDS})$`), toPlace],
   [new RegExp(`\\(?\\b(?:in )?(${SHORT})(?: time)?\\b\\)?`), toAbbreviated],
 ];

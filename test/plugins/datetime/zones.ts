@@ -22,6 +22,8 @@ export const ZONES: readonly Scene[] = [
       ["last sunday of march 2027", "2027-03-28T00:00:00-04:00", "medium"],
       ["noon London time tomorrow", "2027-03-13T07:00:00-05:00", "medium"],
       ["tomorrow 3pm ET", "2027-03-13T15:00:00-05:00", "medium"],
+      ["3pm London tomorrow", "2027-03-13T10:00:00-05:00", "medium"],
+      ["10:30 Rio de Janeiro on 15 March 2027", "2027-03-15T09:30:00-04:00", "medium"],
       ["tomorrow 3pm Eastern Standard Time", "2027-03-13T15:00:00-05:00", "medium"],
       ["3/15/27, 9:30:05 AM Pacific Daylight Time", "2027-03-15T12:30:05-04:00", "low"],
       ["15 March 2027 at 14:30 (Coordinated Universal Time)", "2027-03-15T10:30:00-04:00", "medium"],
