@@ -98,8 +98,17 @@ function withWeekday(day: NamedDay, rest: string) {
   if (!match || name === undefined) return { day, rest };
   const dates = day.dates.filter(({ dayOfWeek }) => dayOfWeek === weekdayOf(name));
   if (dates.length === 0) checkWeekday(day.dates[0] as Temporal.PlainDate, weekdayOf(name)); // No day has no dates.
-  return { day: { ...day, dates }, rest: takeMatch(rest, match) };
+  const [only] = dates;
+  const isTold = only !== undefined && dates.length === 1 && day.dates.length > 1;
+  const told = isTold && { assumptions: toYearTold(day, only) };
+  return { day: { ...day, dates, ...told }, rest: takeMatch(rest, match) };
 }
+
+/** A date without a year may be over where the weekday leaves one year alone. */
+const toYearTold = ({ assumptions = [] }: NamedDay, { year }: Temporal.PlainDate): readonly string[] => [
+  ...assumptions.filter((each) => !/^The next .* that is not over is taken$/.test(each)),
+  `The weekday fits ${year} alone, of this year and the next eight`,
+];
 
 /** "Today next month". */
 function toSameDay({ which = "", unit = "" }: Groups, today: Temporal.PlainDate): NamedDay {
