@@ -34,6 +34,7 @@ const BEFORE_DIGITS: readonly Replacement[] = [
     ),
     (_, minutes = "", hour = "") => `${minutes} minutes to ${HOURS.indexOf(hour) + 1}`,
   ],
+  [/\b(five|ten|twenty|twenty[- ]five) to (?=(?:(?:12|twelve) )?(?:noon|midday|midnight)\b)/g, "$1 minutes to "],
   [/\b(second|third|fourth)[- ]to[- ]last\b/g, (_, nth = "") => `${NTH_LAST[nth]}-last`],
   [/\b(?:next to last|penultimate|last but one)\b/g, "2-last"],
   [/\b(second|third|fourth)[- ]last\b/g, (_, nth = "") => `${NTH_LAST[nth]}-last`],
@@ -122,7 +123,11 @@ const REPLACEMENTS: readonly Replacement[] = [
     new RegExp(`${NO_LENGTH}([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}${NO_COUNT}`, "g"),
     (_, minutes = "", hour = "") => minutesTo(Number(minutes), hour),
   ],
-  [/\b([1-5]?\d) (?:minutes? )?to (midnight|12:00pm)\b/g, "$1 minutes before $2"],
+  // Of figures alone, 1 to 12 are hours: "10 to noon" is a range.
+  [
+    /\b([1-5]?\d minutes?|1[3-9]|[2-5]\d) to (midnight|12:00pm)\b/g,
+    (_, minutes = "", at = "") => `${Number.parseInt(minutes, 10)} minutes before ${at}`,
+  ],
   [/\b([1-5]?\d) past (midnight|12:00pm)\b/g, "$1 minutes after $2"],
   [new RegExp(`\\b(\\d{1,7}) and a half (?=${UNIT}\\b)`, "g"), "$1.5 "],
   // Not an hour and three months.

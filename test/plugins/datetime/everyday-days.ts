@@ -42,6 +42,7 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["2 days and 10 minutes before 6pm tomorrow", "2026-11-19T17:50:00+00:00", "medium"],
     ["2d 10 minutes before 6pm tomorrow", "2026-11-19T17:50:00+00:00", "medium"],
     ["in 2 days, 10 minutes before 6pm", "2026-11-22T17:50:00+00:00", "medium"],
+    ["ten to noon tomorrow", "2026-11-21T11:50:00+00:00", "medium"],
     ["half past 7 day after tomorrow", "2026-11-22T07:30:00+00:00", "low"],
     ["10 minutes past 3 day after tomorrow", "2026-11-22T03:10:00+00:00", "low"],
     ["10 minutes before 3 day after tomorrow", "2026-11-22T02:50:00+00:00", "low"],
