@@ -28,6 +28,19 @@ const REFUSAL = new RegExp(
 /** The same in Japanese, in which Japanese texts are answered: an apology, and what cannot be done. */
 const JAPANESE_REFUSAL =
   /^(?:(?:大変)?(?:申し訳(?:ありません|ございません|ないのです)|すみません|恐れ入ります)が、?[^。]{0,40}(?:お手伝い|お応え|お答え|回答|対応|お受け|作成|応じる)[^。]{0,12}(?:でき(?:ません|かねます)|いたしかねます)[。！]?\s*)+$/;
+/** The same in other languages, of texts that are nothing but such sentences. */
+const REFUSALS_ELSEWHERE = [
+  "(?:lo siento|lamento|lamentablemente|disculp[ae])[^.]{0,30}no puedo (?:ayudar|asistir|cumplir|responder|proporcionar|generar|crear)",
+  "(?:(?:je suis )?(?:vraiment )?désolée?|malheureusement)[^.]{0,30}je ne peux pas (?:vous |t')?(?:aider|assister|répondre|fournir|générer|créer|traiter)",
+  "(?:es )?tut mir leid,[^.]{0,30}kann ich[^.]{0,30}nicht (?:helfen|weiterhelfen|erfüllen|beantworten|erstellen)",
+  "(?:es )?tut mir leid,[^.]{0,10}ich kann[^.]{0,30}nicht (?:helfen|weiterhelfen|erfüllen|beantworten|erstellen)",
+  "(?:desculpe|sinto muito|lamento|infelizmente)[^.]{0,30}não posso (?:ajudar|atender|responder|fornecer|gerar|criar)",
+  "mi dispiace[^.]{0,30}non posso (?:aiutar|assister|rispondere|fornire|generare|creare|soddisfare)",
+  "(?:извините|простите|к сожалению)[^.]{0,20}не могу (?:помочь|ответить|выполнить|предоставить|создать)",
+  "(?:很?抱歉|对不起|對不起)，?[^。]{0,10}(?:无法|不能|無法)(?:协助|協助|帮|幫|满足|滿足|提供|回答|处理|處理|完成)",
+  "죄송(?:합니다만|하지만|합니다)[.,]?[^.]{0,40}(?:도와|도움|답변|제공|처리|응답)[^.]{0,12}수 없",
+].map((start) => `${start}[^.。]{0,60}`);
+const REFUSAL_ELSEWHERE = new RegExp(`^(?:(?:${REFUSALS_ELSEWHERE.join("|")})[.!。]?\\s*)+$`, "iu");
 /** A longer text goes on to say something: it may quote the phrase. In UTF-16 code units. */
 const LONGEST_REFUSAL = 200;
 
@@ -37,7 +50,7 @@ const LONGEST_REFUSAL = 200;
  */
 export function checkSaid(text: string): void {
   const said = text.trim();
-  if (said.length <= LONGEST_REFUSAL && (REFUSAL.test(said) || JAPANESE_REFUSAL.test(said)))
+  if (said.length <= LONGEST_REFUSAL && [REFUSAL, JAPANESE_REFUSAL, REFUSAL_ELSEWHERE].some((each) => each.test(said)))
     throw new Problem("upstream-failed", "The language model declined to answer");
   if (!/[\p{L}\p{N}]/u.test(said)) throw new Problem("upstream-failed", "The language model gave no usable answer");
 }
