@@ -8,6 +8,8 @@ export type Confidence = "high" | "medium" | "low";
 export interface Reading {
   /** In the zone of the text. */
   readonly at: Temporal.ZonedDateTime;
+  /** The local time that the text names, where a clock change skips it: `at` is another one. */
+  readonly skipped?: Temporal.PlainDateTime;
   /** Whether the text names a day without a time; `at` is then the day's first moment. */
   readonly isWholeDay: boolean;
   /** Whether the text is in a machine format. */
@@ -56,12 +58,21 @@ export function toReading(
   const wall = date.toPlainDateTime(time);
   const at = wall.toZonedDateTime(zone);
   const later = wall.toZonedDateTime(zone, { disambiguation: "later" });
-  const change = !at.toPlainDateTime().equals(wall)
-    ? [`a clock change skips ${wall} in ${zone}; it is moved forward by the gap`]
-    : at.equals(later)
-      ? []
-      : [`a clock change repeats ${wall} in ${zone}; ${FIRST}`];
-  return { at, isWholeDay: false, isMachine, assumptions: [...assumptions, ...change] };
+  const reading = { at, isWholeDay: false, isMachine, assumptions };
+  if (!at.toPlainDateTime().equals(wall))
+    return { ...reading, skipped: wall, assumptions: [...assumptions, explainSkipped(wall, zone)] };
+  if (at.equals(later)) return reading;
+  return { ...reading, assumptions: [...assumptions, `a clock change repeats ${wall} in ${zone}; ${FIRST}`] };
+}
+
+const explainSkipped = (wall: Temporal.PlainDateTime, zone: string): string =>
+  `a clock change skips ${wall} in ${zone}; it is moved forward by the gap`;
+
+/** The local time that a text names, whether or not a clock change skips it, with the other assumptions. */
+export function toNamedWall({ at, skipped, assumptions }: Reading) {
+  if (!skipped) return { wall: at.toPlainDateTime(), assumptions };
+  const said = explainSkipped(skipped, at.timeZoneId);
+  return { wall: skipped, assumptions: assumptions.filter((each) => each !== said) };
 }
 
 const FIRST = "the first one is taken";

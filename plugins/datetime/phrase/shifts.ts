@@ -1,5 +1,5 @@
 import type { Temporal } from "temporal-polyfill";
-import { PHRASE, type Reading, toReading, unclear } from "../reading.ts";
+import { PHRASE, type Reading, toNamedWall, toReading, unclear } from "../reading.ts";
 import { takeMatch, WEEKDAY } from "../vocabulary.ts";
 import { BUSINESS } from "./business-days.ts";
 import { explainClamp, type PhraseContext, type ReadAnchor } from "./day.ts";
@@ -91,12 +91,14 @@ function shiftBy(from: Reading, duration: Duration, sign: 1 | -1): Reading {
     Temporal.Duration,
   ];
   const isWholeDay = from.isWholeDay && clock.blank;
-  if (calendar.blank) return { ...from, ...PHRASE, assumptions: from.assumptions, at: from.at.add(clock), isWholeDay };
-  const day = from.at.toPlainDate();
-  const date = day.add(calendar);
-  const moved = toReading(date, isWholeDay ? undefined : from.at.toPlainTime(), from.at.timeZoneId, {
+  if (calendar.blank) return { ...PHRASE, at: from.at.add(clock), isWholeDay, assumptions: from.assumptions };
+  const { wall, assumptions } = toNamedWall(from);
+  const day = wall.toPlainDate();
+  const moved = toReading(day.add(calendar), isWholeDay ? undefined : wall.toPlainTime(), from.at.timeZoneId, {
     isMachine: false,
-    assumptions: [...from.assumptions, ...explainClamp(day, calendar)],
+    assumptions: [...assumptions, ...explainClamp(day, calendar)],
   });
-  return { ...moved, at: moved.at.add(clock) };
+  if (clock.blank) return moved;
+  const { skipped: _, ...rest } = moved;
+  return { ...rest, at: moved.at.add(clock) };
 }

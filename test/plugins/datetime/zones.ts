@@ -37,6 +37,9 @@ export const ZONES: readonly Scene[] = [
     base: "2027-03-27T23:30:00Z",
     rows: [
       ["tomorrow at 01:15", "2027-03-28T02:15:00+01:00", "low"],
+      ["the day after tomorrow at 01:15", "2027-03-29T01:15:00+01:00", "medium"],
+      ["a day and 2 hours after tomorrow at 01:15", "2027-03-29T03:15:00+01:00", "medium"],
+      ["2 hours after 01:15 tomorrow", "2027-03-28T04:15:00+01:00", "low"],
       ["in 2 hours", "2027-03-28T02:30:00+01:00", "medium"],
       ["in a day", "2027-03-28T23:30:00+01:00", "medium"],
       ["31 October 2027 at 01:30", "2027-10-31T01:30:00+01:00", "low"],
