@@ -1,4 +1,4 @@
-/** Abbreviations with one meaning, and their offsets. */
+/** Abbreviations with one meaning that are no words, and their offsets. */
 export const OFFSETS: Readonly<Record<string, string>> = {
   z: "Z",
   ut: "Z",
@@ -19,22 +19,32 @@ export const OFFSETS: Readonly<Record<string, string>> = {
   hst: "-10:00",
   nst: "-03:30",
   ndt: "-02:30",
+  adt: "-03:00",
+  clt: "-04:00",
+  uyt: "-03:00",
   brt: "-03:00",
   cet: "+01:00",
   cest: "+02:00",
   eet: "+02:00",
   eest: "+03:00",
   sast: "+02:00",
+  idt: "+03:00",
+  trt: "+03:00",
   msk: "+03:00",
   pkt: "+05:00",
   npt: "+05:45",
+  ict: "+07:00",
   wib: "+07:00",
+  wita: "+08:00",
+  myt: "+08:00",
+  pht: "+08:00",
   sgt: "+08:00",
   hkt: "+08:00",
   awst: "+08:00",
   jst: "+09:00",
   kst: "+09:00",
   acst: "+09:30",
+  acdt: "+10:30",
   aest: "+10:00",
   aedt: "+11:00",
   nzst: "+12:00",
@@ -47,6 +57,7 @@ export const AMBIGUOUS: Readonly<Record<string, { readonly offset: string; reado
   bst: { offset: "+01:00", name: "British Summer Time" },
   ist: { offset: "+05:30", name: "India Standard Time" },
   ast: { offset: "-04:00", name: "Atlantic Standard Time" },
+  gst: { offset: "+04:00", name: "Gulf Standard Time" },
 };
 
 /** Full names before "time", and their offsets. */
