@@ -83,7 +83,7 @@ export type ExtensionsOf = (
 export function createOffers(deps: OffersDeps): Offers {
   const { site, services, rails, history, extensionsOf, declareSignIn, proofs } = deps;
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
-  /** By service and door. The same list each time, so that its signatures are reused. */
+  /** By service and door. The same list each time, so that its signatures, which name the door, are reused. */
   let listed = new Map<string, readonly PaymentRequirements[]>();
   let cached = new Map<string, { readonly challenge: Challenge; readonly proof: object | undefined }>();
   const offered = services.filter(({ isRetired }) => !isRetired);
@@ -143,7 +143,7 @@ export function createOffers(deps: OffersDeps): Offers {
         return known.challenge;
       const { price, free, sign_in: needsSignIn } = service.manifest;
       const fresh = (free || needsSignIn) && declareSignIn ? { "sign-in-with-x": declareSignIn() } : undefined;
-      const accepts = listed.get(key) ?? of(service, networks);
+      const accepts = listed.get(key) ?? [...of(service, networks)];
       listed.set(key, accepts);
       if (accepts.length === 0 && price !== undefined)
         throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });

@@ -7,7 +7,7 @@ import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server
 import { json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 
-describe("the signed offers of a tool", () => {
+describe("the signed offers", () => {
   const folder = createFolder();
 
   async function verify(value: unknown): Promise<readonly string[]> {
@@ -19,7 +19,24 @@ describe("the signed offers of a tool", () => {
     return lines;
   }
 
-  it("are not valid beside a challenge with other terms", async () => {
+  it("of a task are for A2A's own address, and those of the route for its own, when both are asked for at once", async () => {
+    const { url } = await sharedSandboxServer();
+    const message = {
+      kind: "message",
+      messageId: "m",
+      role: "user",
+      parts: [{ kind: "data", data: { skill: "roll", input: { low: 1, high: 6 } } }],
+    };
+    const ask = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
+    const [route, task] = [
+      await (await fetch(`${url}/v1/roll`, { method: "POST" })).json(),
+      await (await fetch(`${url}/v1/a2a`, json(ask))).json(),
+    ];
+    for (const line of await verify(route)) expect(line).to.match(/^valid offer: .* buys http:\S+\/v1\/roll, /);
+    for (const line of await verify(task)) expect(line).to.match(/^valid offer: .* buys http:\S+\/v1\/a2a, /);
+  });
+
+  it("of a tool are not valid beside a challenge with other terms", async () => {
     const { url } = await sharedSandboxServer();
     const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "roll", arguments: {} } };
     const unpaid = (await (await fetch(`${url}/mcp`, json(call))).json()) as Loose;
