@@ -2,6 +2,7 @@ import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose"
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isDeep, isObject, type JsonObject, tryParseJson } from "../../core/json.ts";
+import { networkNameOf } from "../../core/rails/networks.ts";
 import { isLocalUrl } from "../../core/set/site.ts";
 import { textField } from "../call/http.ts";
 import type { KnownCall, Proof } from "./proofs.ts";
@@ -117,8 +118,15 @@ function checkShown(said: JsonObject, beside: readonly JsonObject[]): void {
 /** The first term that is shown otherwise than it was signed. */
 const findDiffering = (said: JsonObject, shown: JsonObject): string | undefined =>
   SHOWN.find(
-    (name) => said[name] && shown[name] !== undefined && toComparable(said[name]) !== toComparable(shown[name]),
+    (name) =>
+      said[name] &&
+      shown[name] !== undefined &&
+      toComparable(said[name]) !== toComparable(shown[name]) &&
+      !(name === "network" && toNameInV1(said[name]) === shown[name]),
   );
+
+/** The name in x402 version 1 of a well-known network, which receipts of that version show: `base`, `base-sepolia`. */
+const toNameInV1 = (network: unknown): string => networkNameOf(String(network)).toLowerCase().replaceAll(" ", "-");
 
 const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
 

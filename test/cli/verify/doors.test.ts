@@ -4,10 +4,10 @@ import { expect } from "chai";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
 import { createFolder } from "../../support/folder.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
-import { json } from "../../support/sellers/stock-buyer.ts";
+import { json, stockFetchV1 } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 
-describe("the signed offers", () => {
+describe("what is signed", () => {
   const folder = createFolder();
 
   async function verify(value: unknown): Promise<readonly string[]> {
@@ -19,7 +19,7 @@ describe("the signed offers", () => {
     return lines;
   }
 
-  it("of a task are for A2A's own address, and those of the route for its own, when both are asked for at once", async () => {
+  it("are offers for A2A's own address in a task, and for the route's in its 402, when both are asked for at once", async () => {
     const { url } = await sharedSandboxServer();
     const message = {
       kind: "message",
@@ -36,7 +36,7 @@ describe("the signed offers", () => {
     for (const line of await verify(task)) expect(line).to.match(/^valid offer: .* buys http:\S+\/v1\/a2a, /);
   });
 
-  it("of a tool are not valid beside a challenge with other terms", async () => {
+  it("are offers of a tool, which are not valid beside a challenge with other terms", async () => {
     const { url } = await sharedSandboxServer();
     const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "roll", arguments: {} } };
     const unpaid = (await (await fetch(`${url}/mcp`, json(call))).json()) as Loose;
@@ -47,5 +47,18 @@ describe("the signed offers", () => {
     expect((await verify(unpaid))[0]).to.match(/^valid offer: /);
     unpaid.result._meta["x402/error"].accepts[0].amount = "3000";
     expect((await verify(unpaid))[0]).to.equal("NOT VALID: amount is 3000 in the file, and 1000 was signed");
+  });
+
+  it("is a receipt that shows version 1's name of the network to whoever pays by it, and of no other one", async () => {
+    const sandbox = await sharedSandboxServer();
+    const pay = await stockFetchV1(sandbox as never, "base");
+    const response = await pay(`${sandbox.url}/v1/roll?x402Version=1`, json({ low: 1, high: 6 }));
+    const receipt = JSON.parse(atob(response.headers.get("x-payment-response") as string));
+    expect(receipt.network).to.equal("base");
+    expect((await verify(receipt))[0]).to.match(/^valid receipt: 0x\w{40} has paid for \S+ on eip155:8453 in 0x/);
+    for (const network of ["polygon", "Base", "base-sepolia", ""])
+      expect((await verify({ ...receipt, network }))[0]).to.equal(
+        `NOT VALID: network is ${network} in the file, and eip155:8453 was signed`,
+      );
   });
 });
