@@ -1,6 +1,7 @@
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
@@ -135,6 +136,19 @@ describe("a task of a skill with free calls", () => {
     expect(refused.error.message).to.equal("The task is being worked on and cannot be canceled");
     expect(done.status.state).to.equal("TASK_STATE_COMPLETED");
     expect((await door.call("GetTask", { id })).result.status.state).to.equal("TASK_STATE_COMPLETED");
+  });
+
+  it("keeps waiting when its free call fails, which the message is answered with and which is given back", async () => {
+    const { id } = await send({});
+    door.handler = async () => {
+      throw new Problem("upstream-failed", "The dice are lost");
+    };
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "mine" }], metadata: proof() };
+    const { error } = await door.call("SendMessage", { message: { ...message, taskId: id } });
+    expect([error.code, error.message]).to.deep.equal([-50201, "The dice are lost"]);
+    expect((await door.call("GetTask", { id })).result.status.state).to.equal("TASK_STATE_INPUT_REQUIRED");
+    door.handler = async () => ({ value: 1 });
+    expect((await send(proof(), id)).status.state).to.equal("TASK_STATE_COMPLETED");
   });
 
   it("says in words why a proof brings nothing any more", async () => {
