@@ -7,6 +7,7 @@ import { createIdentity } from "../../../runtime/core/peers/identity.ts";
 import { readCardKeys, toPeerKey } from "../../../runtime/core/peers/keys.ts";
 import { toAgentCard, toJwks } from "../../../runtime/surfaces/a2a/agent-card.ts";
 import { toLibraryForm } from "../../../runtime/surfaces/a2a/agent-card-signatures.ts";
+import { toSkill } from "../../../runtime/surfaces/a2a/skills.ts";
 import schema from "../../fixtures/a2a/agent-card-0.3.0.schema.json" with { type: "json" };
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BASE_URL, type Door, MANIFESTS, openDoor } from "./served/support/door.ts";
@@ -66,6 +67,12 @@ describe("the agent card", () => {
 
   it("names no security scheme, for none is enforced", () => {
     for (const name of ["security", "securitySchemes", "securityRequirements"]) expect(card).not.to.have.property(name);
+  });
+
+  it("says of a skill that answers a file what file it is", () => {
+    const [roll] = door.services;
+    const skill = toSkill({ ...roll!, manifest: { ...roll!.manifest, media: { type: "image/png", max_bytes: 1024 } } });
+    expect(skill.outputModes).to.deep.equal(["image/png"]);
   });
 
   it("lists every service as a skill, with what it costs and examples that can be sent", async () => {

@@ -30,7 +30,7 @@ describe("a task", () => {
       const { result } = await submit(task.id, pay(task));
       expect(result.status.state).to.equal("failed");
       const [text, { data: problem }] = result.status.message.parts;
-      expect(text.text).to.match(/The dice fell off the table\. Nothing was charged\.$/);
+      expect(text.text).to.match(/^The task failed: The dice fell off the table\. Nothing was charged\.$/);
       expect(problem).to.include({ code: "upstream-failed", retry_after: 7 });
       expect(stage.door.rails.base.asked.settle).to.equal(0);
     });

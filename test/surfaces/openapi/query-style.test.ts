@@ -41,6 +41,12 @@ describe("a field in the query of a GET form", () => {
     expect(await shown(fields)).to.deep.equal(Object.fromEntries(asJson));
   });
 
+  it("is a text of JSON where a part contains the whole", async () => {
+    const Link = { type: "object", properties: { name: { type: "string" }, next: { $ref: "#/$defs/Link" } } };
+    const { link } = await shown({ link: { $ref: "#/$defs/Link" } }, { $defs: { Link } });
+    expect(link.schema).to.include({ type: "string", contentMediaType: "application/json" });
+  });
+
   it("is a parameter wherever it stands in the schema", async () => {
     const [a, b, n] = [{ properties: { a: { type: "string" } } }, { properties: { b: integers } }, { type: "integer" }];
     const parameters = await shown({ n }, { allOf: [a], oneOf: [b, { properties: { n: { maximum: 5 } } }] });
