@@ -219,6 +219,7 @@ export const MOMENTS: Readonly<Record<string, Scene["rows"]>> = {
     ["a fortnight from tomorrow", "2026-12-05T00:00:00+00:00", "medium"],
     ["four weeks from last Tuesday", "2026-12-15T00:00:00+00:00", "low"],
     ["100 days from now", "2027-02-28T14:30:00+00:00", "medium"],
+    ["+1M", "2026-12-20T14:30:00+00:00", "low"],
     ["now-1M", "2026-10-20T14:30:00+00:00", "low"],
     ["1y2M ago", "2025-09-20T14:30:00+00:00", "low"],
     ["now-1m", "2026-11-20T14:29:00+00:00", "medium"],

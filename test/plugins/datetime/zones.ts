@@ -31,6 +31,7 @@ export const ZONES: readonly Scene[] = [
       ["3/15/27, 9:30:05 AM Pacific Daylight Time", "2027-03-15T12:30:05-04:00", "low"],
       ["15 March 2027 at 14:30 (Coordinated Universal Time)", "2027-03-15T10:30:00-04:00", "medium"],
       ["noon in Central European Time on 15 March 2027", "2027-03-15T07:00:00-04:00", "medium"],
+      ["3pm ET tomorrow", "2027-03-13T15:00:00-05:00", "medium"],
       ["1883-11-18T12:30:00", "1883-11-18T12:30:00-05:00", "high"],
       ["1883-11-01", "1883-11-01T00:00:00-04:56:02", "high"],
     ],
