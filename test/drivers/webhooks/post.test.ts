@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
 import { createPostWebhook, isWebhookSecret } from "../../../runtime/drivers/webhooks/post.ts";
@@ -16,6 +19,27 @@ describe("a webhook that cannot be posted", () => {
 
   it("is not taken for one that was accepted where this process does not know its receiver", async () => {
     expect(await post("desk", SALE, signal)).to.include("is not configured in this process");
+  });
+});
+
+describe("a webhook whose receiver never ends its answer", () => {
+  it("is accepted, and lets the connection go", async () => {
+    const closed = Promise.withResolvers<void>();
+    const receiver = createServer((request, response) => {
+      request.resume();
+      response.on("close", closed.resolve).write("x");
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const post = createPostWebhook({
+      targets: new Map([["books", { url, secrets: [SECRET] }]]),
+      clock: { now: Date.now },
+    });
+    const began = performance.now();
+    expect(await post("books", SALE, new AbortController().signal)).to.equal(undefined);
+    await closed.promise;
+    expect(performance.now() - began, "and not when its time is over").to.be.below(15_000);
+    receiver.close();
   });
 });
 
