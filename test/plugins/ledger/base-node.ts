@@ -124,9 +124,10 @@ const toWord = (hex: string): string => `0x${hex.replace("0x", "").padStart(64, 
 const fits = ({ topics }: Log, wanted: readonly (readonly string[] | null)[]): boolean =>
   wanted.every((words, at) => words === null || words.includes(topics[at] ?? ""));
 
+/** Each block of Base has transfers of other tokens, too. */
 function toBloom(logs: readonly Log[]): string {
   const bloom = Buffer.alloc(256);
-  for (const item of logs.flatMap(({ topics }) => [USDC, ...topics]))
+  for (const item of [TRANSFER, ...logs.flatMap(({ topics }) => [USDC, ...topics])])
     for (const bit of bitsOf(item))
       bloom.writeUInt8(bloom.readUInt8(255 - (bit >> 3)) | (1 << (bit & 7)), 255 - (bit >> 3));
   return `0x${bloom.toString("hex")}`;

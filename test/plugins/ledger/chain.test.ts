@@ -158,6 +158,10 @@ describe("a spend summary of real transfers", () => {
       expect(groups[1]).to.deep.include({ label: "Example", service_id: "api.example.com", recipient: null });
       expect(groups[1]).to.deep.include({ usdc: "0.00015", tx_count: 2, avg_call_price: "0.000075" });
       expect(registry_version).to.equal("mine-1");
+      const days = (await ask({ group_by: "day" }, env)).groups;
+      expect(days.map(({ service_id, recipient, tx_count }) => [service_id, recipient, tx_count])).to.deep.equal([
+        [null, null, 3],
+      ]);
     });
 
     it("names the site as one service, at its present address and at a former one", async () => {

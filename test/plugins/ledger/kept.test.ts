@@ -55,6 +55,21 @@ describe("a spend summary of a node that prunes, reorganizes or grows", () => {
     }
   });
 
+  it("is not sold where a log is in no block yet, or at no place in it", async () => {
+    for (const key of ["blockNumber", "logIndex"]) {
+      const logs = toLogs({ to: toTopicAddress(1), amount: 1n, block: NEWEST }, 0).map((log) => ({
+        ...log,
+        [key]: null,
+      }));
+      node.refuse(() => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: logs }) }));
+      const { code, message } = await problemOf(ask(between(NEWEST, NEWEST)));
+      expect([code, message]).to.deep.equal([
+        "upstream-failed",
+        "Base node answered with something else than a number",
+      ]);
+    }
+  });
+
   for (const [byNumber, how] of [
     [false, "is mined while the range is looked for"],
     [true, "is known to one of several nodes behind a balancer"],
