@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { toLedgerMarkdown } from "../../../plugins/ledger/report/markdown.ts";
+import { toPageContent } from "../../../plugins/ledger/report/page.ts";
 import type { LedgerQuery } from "../../../plugins/ledger/request.ts";
 import { summarize } from "../../../plugins/ledger/summary.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -11,7 +12,7 @@ import { createFolder } from "../../support/folder.ts";
 import { offline } from "../../support/sources/replay.ts";
 import { NOW, problemOf, TREASURY } from "../host.ts";
 import { toTopicAddress, WALLET } from "./base-node.ts";
-import { make, readGolden, withoutLook } from "./report-stage.ts";
+import { ENTRY, make, QUERY, readGolden, withoutLook } from "./report-stage.ts";
 
 const COMMAND = "node test/plugins/ledger/write-golden.ts";
 const sha256 = (text: string | undefined): string =>
@@ -128,20 +129,12 @@ describe("a spend report", () => {
 
   it("shows the 500 largest groups, and what the others come to", async () => {
     const entries = Array.from({ length: 503 }, (_, at) => ({
-      from: WALLET,
+      ...ENTRY,
       to: toTopicAddress(at),
       amount: BigInt(1000 - at),
       block: at,
-      index: 1,
-      tx: "0x1",
-      isAuthorized: true,
-      at: 1_762_128_001,
-      category: "x402" as const,
-      service: undefined,
     }));
-    const period = { from: 1_762_128_000, to: 1_762_128_100 };
-    const query = { wallet: WALLET, period, direction: "outbound", least: 0n, groupBy: "recipient", withOthers: false };
-    const summary = await summarize(query as LedgerQuery, { span: undefined, entries }, (address) => address);
+    const summary = await summarize(QUERY, { span: undefined, entries }, (address) => address);
     const heading = {
       title: null,
       preparedFor: null,
@@ -178,8 +171,25 @@ describe("a spend report", () => {
     const page = files.get("report.html") ?? "";
     expect(page).to.include("<dt>Spent</dt><dd>0.864 USDC</dd>").and.include("<dt>Transfers</dt><dd>36</dd>");
     expect(page.match(/<rect class="bar"/g)).to.have.length(2 * 7);
-    const none = (await make({ min_amount: 1_000_000 })).files.get("report.html") ?? "";
-    expect(none).to.include("No transfer in the range fits the question.").and.not.include('class="chart"');
+    const none = (await make({ min_amount: 1_000_000 })).files;
+    expect(none.get("report.html"))
+      .to.include("No transfer in the range fits the question.")
+      .and.not.include('class="chart"');
+    expect(none.get("report.md")).to.include("\n## By service\n\nNo transfers.\n");
+  });
+
+  it("has both sums on the page where it counts both ways", async () => {
+    const other = toTopicAddress(1);
+    const entries = [
+      { from: WALLET, to: other, amount: 3n },
+      { from: other, to: WALLET, amount: 5n },
+    ].map((moved, index) => ({ ...ENTRY, ...moved, index }));
+    const query = { ...QUERY, direction: "both" } as LedgerQuery;
+    const { results } = toPageContent("", await summarize(query, { span: undefined, entries }, (address) => address));
+    expect(results.slice(0, 2)).to.deep.equal([
+      { label: "Spent", value: "0.000003 USDC" },
+      { label: "Received", value: "0.000005 USDC" },
+    ]);
   });
 
   it("repeats neither the publication nor the anchor when a job goes on after a crash", async () => {
