@@ -10,7 +10,8 @@ import { createFolder } from "../../support/folder.ts";
 
 describe("payphone sales and webhooks beside a folder that is being edited", () => {
   const dir = createFolder();
-  const sale = toSale({ at: Date.UTC(2026, 0, 1) });
+  const payer = `0x${"ab".repeat(20)}`;
+  const sale = toSale({ at: Date.UTC(2026, 0, 1), payer });
   before(async () => {
     mkdirSync(join(dir, "manifests"));
     const store = await openStore({ dataDir: join(dir, "data") });
@@ -42,6 +43,17 @@ describe("payphone sales and webhooks beside a folder that is being edited", () 
       expect(await told(short, "--from", "2026-01-01", ...format)).to.include(missing);
     expect(await told(short, "--from", new Date().toISOString())).not.to.include(missing);
     expect(await told(short)).not.to.include(missing);
+  });
+
+  it("says which sales are to the seller's own wallets, as the folder has them by now", async () => {
+    const [own, others] = [{ own: [payer] }, {}].map((books) => ({ ...site, books }));
+    expect(await told(own)).to.include(
+      "\n0 sales, 0 refunds: $0 revenue. Left out: 1 sale to your own wallets ($0.001).\n",
+    );
+    expect(await told(others)).to.match(/\n1 sale, 0 refunds: \$0\.001 revenue\.\n$/);
+    expect(await told(own, "--json")).to.include('"own":true');
+    expect(await told(own, "show", sale.id)).to.include(`${sale.id} (paid by your own wallet: no revenue)\n`);
+    for (const args of [["--json"], ["show", sale.id]]) expect(await told(others, ...args)).not.to.match(/\bown\b/);
   });
 
   it("says what is faulty in the receivers of its site, and not that no message waits for them", async () => {
