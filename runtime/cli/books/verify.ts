@@ -40,7 +40,10 @@ export function verifyBooks(
   { out, err }: Pick<Terminal, "out" | "err">,
 ): Promise<boolean> {
   const { from: asked = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
-  if (asked >= to) throw new Problem("bad-request", "--from is not before --to");
+  if (asked >= to) {
+    const alone = "Without --from the last 24 hours are compared: name a --from before --to";
+    throw new Problem("bad-request", command.from === undefined ? alone : "--from must not be in the future");
+  }
   return withBooks(config, command, async ({ books, site, sandboxDir }) => {
     const rails = site.rails.filter(({ id }) => command.rail === undefined || id === command.rail);
     if (rails.length === 0) {

@@ -221,6 +221,18 @@ describe("payphone sales and books verify, with a server on chains", () => {
     expect(forgotten.err).to.include("books.keep_days is 1: the book has nothing of this span any more");
   });
 
+  it("refuse a span that is none, and say which time is missing", async () => {
+    const future = new Date(Date.now() + 3_600_000).toISOString();
+    for (const [args, told] of [
+      [["--from", "2025-01-31", "--to", "2025-01-01"], "--from must be before --to"],
+      [["--to", "2025-01-01"], "Without --from the last 24 hours are compared: name a --from before --to"],
+      [["--from", future], "--from must not be in the future"],
+    ] as const) {
+      const { err, code } = await run("books", "verify", ...args);
+      expect([code, err]).to.deep.equal([2, `payphone: ${told}\n`]);
+    }
+  });
+
   it("answer the same on the data directory of a server that has stopped", async () => {
     const before = await rows();
     await stop();
