@@ -9,6 +9,8 @@ import { createHistory, type HistoryEntry } from "../../../runtime/cli/history/h
 import { retire } from "../../../runtime/cli/history/retired.ts";
 import { toDistinct } from "../../../runtime/cli/serve/change/changes.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { JOB_KEEP_MS } from "../../../runtime/core/refunds/records.ts";
+import type { Manifest } from "../../../runtime/core/set/manifest.ts";
 import { edit, type Files, FX, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { createFolder } from "../../support/folder.ts";
 
@@ -87,6 +89,18 @@ describe("a service that a set does not offer any more", () => {
     expect(retire([entry!], undefined, next, until + DAY)).to.deep.equal([]);
     expect(retire([entry!], undefined, set, 1), "offered again").to.deep.equal([]);
     expect(retire([entry!], { digest: "e", set }, next, 1)).to.have.length(1);
+  });
+
+  it("is kept in mind for longer where the site keeps answers for longer, or where it sold a job", async () => {
+    const set = await loadSet(await makeDirectory(TOSS));
+    const next = { ...set, manifests: [] };
+    const untilOf = (before: Pick<typeof set, "site" | "manifests">): number =>
+      retire([], { digest: "d", set: before }, next, 0)[0]?.until ?? 0;
+    const limits = { ...set.site.limits, answers_minutes: 600 };
+    expect(untilOf({ ...set, site: { ...set.site, limits } }) - untilOf(set)).to.equal(600 * 60_000);
+    const job = { status_route: "GET /v1/toss/{job_id}" } as NonNullable<Manifest["job"]>;
+    const manifests = set.manifests.map((manifest) => ({ ...manifest, job }));
+    expect(untilOf({ ...set, manifests })).to.equal(JOB_KEEP_MS);
   });
 });
 
