@@ -93,6 +93,11 @@ describe("the documents", () => {
         expect(text).to.include(`href="${path}"`);
     });
 
+    it("say what a call costs on each rail, in its own token", () => {
+      const [amounts] = /(?<=<p class="amounts">)[^<]*/.exec(shown.text("/docs/essay")) ?? [];
+      expect(amounts).to.equal("A call costs 1.77 USDC on Base, or 1.77 USDC on Solana.");
+    });
+
     it("list every document for machines by its absolute address", async () => {
       const { links, services } = (await (await get("/")).json()) as {
         links: Record<string, string>;
