@@ -9,15 +9,7 @@ import { openToolSite, type SiteTool, type ToolSite } from "../../support/source
 
 const TOOL: SiteTool = { name: "rate", inputSchema: { type: "object" }, run: () => ({ content: [] }) };
 
-describe("payphone serve --check, of an MCP server over HTTP", () => {
-  let site: ToolSite;
-  let dir: string;
-  before(async () => {
-    site = await openToolSite("sessions");
-    const key = "key: { variable: BANK_KEY, header: authorization, scheme: Bearer }";
-    dir = await makeDirectory({
-      "manifests/_site.yaml": siteOf(`{ id: bank, title: Bank, url: "${site.url}", mcp: http, ${key} }`),
-      "manifests/rate.yaml": `id: rate
+const RATE = `id: rate
 title: Rate
 description: A rate.
 route: POST /v1/rate
@@ -27,7 +19,17 @@ input: { type: object, properties: { to: { type: string }, day: { type: string, 
 output: { type: object }
 tags: [money]
 examples: [{ input: { to: EUR } }]
-`,
+`;
+
+describe("payphone serve --check, of an MCP server over HTTP", () => {
+  let site: ToolSite;
+  let dir: string;
+  before(async () => {
+    site = await openToolSite("sessions");
+    const key = "key: { variable: BANK_KEY, header: authorization, scheme: Bearer }";
+    dir = await makeDirectory({
+      "manifests/_site.yaml": siteOf(`{ id: bank, title: Bank, url: "${site.url}", mcp: http, ${key} }`),
+      "manifests/rate.yaml": RATE,
     });
   });
   after(() => site.close());
@@ -68,6 +70,15 @@ examples: [{ input: { to: EUR } }]
     Object.assign(AbortSignal, { timeout });
     late.abort();
     expect(await probed).to.deep.equal({ what: "source", state: "failed", found: "no answer within 10 seconds" });
+  });
+
+  it("fails where the variable of its address is not set, and says which", async () => {
+    const dir = await makeDirectory({
+      "manifests/_site.yaml": siteOf("{ id: bank, title: Bank, variable: BANK_URL, mcp: http }"),
+      "manifests/rate.yaml": RATE,
+    });
+    const [finding] = await Promise.all(probeTools(readConfig({}), await loadSet(dir)));
+    expect(finding).to.include({ state: "failed", found: "Bank needs BANK_URL, which is not set" });
   });
 
   it("fails where the credential is refused, and says which variable holds it, or is to hold it", async () => {
