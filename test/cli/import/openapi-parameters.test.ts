@@ -142,6 +142,13 @@ describe("a parameter of an imported operation", () => {
       .deep.equal({ id: { ...row, description: "Any." }, row });
   });
 
+  it("leaves out an operation with a list in a path of a style that templates cannot write", async () => {
+    const schema = { type: "array", items: { type: "string" } };
+    const ids = { name: "ids", in: "path", required: true, explode: true, style: "label", schema };
+    const { report } = await importDocument({ "labels/{ids}": { operationId: "label", parameters: [ids] }, list: {} });
+    expect(report).to.include('label: its parameter ids is a list or an object of the style "label", which templates');
+  });
+
   it("sends every field of an object in the query that may have more than those it names", async () => {
     const named = { type: "object", properties: { name: { type: "string" } } };
     const open = { ...named, additionalProperties: true };

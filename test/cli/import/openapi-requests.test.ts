@@ -77,7 +77,7 @@ describe("an imported operation", () => {
     const deep = { style: "deepObject", explode: true };
     const parameters = [
       { in: "query", name: "created", ...deep, schema: range },
-      { in: "query", name: "moved", ...deep, schema: { type: "object", properties: { at: range } } },
+      { in: "query", name: "moved", ...deep, schema: { type: "object", properties: { by: {}, at: range } } },
       { in: "query", name: "expand", ...deep, schema: { type: "array", items: { type: "string" } } },
     ];
     const properties = {
