@@ -116,6 +116,7 @@ describe("a report of an investigation", () => {
     for (const title of ["Reasons", "Sanctions and reputation", "On-chain history", "Identity", "Counterparty graph"])
       expect(text).to.include(`## ${title}`);
     expect(text).not.to.include("language model");
+    expect(text).to.include("## Identity\n\nNeither a name nor a first funder is known.");
   });
 
   it("marks what a language model has written as its own", () => {
@@ -154,6 +155,17 @@ describe("a report of an investigation", () => {
     expect(toReportMarkdown(some)).to.match(/^\*\*Verdict: low \(provisional\)\.\*\* .* the score may be higher/m);
     const silent = toReport(toEvidence({ missing: [{ source: "language model", message: "Busy", atStake: 0 }] }));
     expect(toReportMarkdown(silent)).to.include("**Verdict: low.**").and.not.include("provisional");
+    const shown = [some, silent].map((report) => toInvestigationPage(report, PROOF).results.slice(0, 2));
+    expect(shown.map((results) => results.map(({ label, tone }) => [label, tone]))).to.deep.equal([
+      [
+        ["Verdict (provisional)", "fair"],
+        ["Risk score of 100, at least", "fair"],
+      ],
+      [
+        ["Verdict", "good"],
+        ["Risk score of 100", "good"],
+      ],
+    ]);
   });
 
   it("names the weight of every rule, of those that found something and of those that did not", () => {
