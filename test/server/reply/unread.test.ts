@@ -49,6 +49,9 @@ describe("answers that their clients do not read", () => {
   });
 
   it("count until they are read, so that any number can be had one after another", async () => {
+    const slow = await ask(ONE);
     for (let count = 0; count < 4; count += 1) expect(await (await ask(ONE))()).to.be.above(FILE.length);
+    expect(await slow(), "the one that waits meanwhile").to.be.above(FILE.length);
+    expect(door.lines.filter(({ event }) => event === "http.failed")).to.deep.equal([]);
   });
 });
