@@ -2,6 +2,7 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import { Problem } from "../../../runtime/api/problem.ts";
+import type { Allowance } from "../../../runtime/core/limiter.ts";
 import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createLimits, toClientKey } from "../../../runtime/server/request/limits.ts";
 import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
@@ -58,6 +59,19 @@ describe("the limit of unpaid requests", () => {
     await new Promise((done) => setTimeout(done, 20)); // What does not fit is set to 1 ms.
     const problem = await limits.take("somebody", "unpaid").catch((error: unknown) => error);
     expect(problem).to.be.instanceOf(Problem).with.property("code", "rate-limited");
+  });
+
+  it("gives the bytes of bodies at one pace, however large the largest body is that must fit at once", () => {
+    const bytesOf = (largestBody?: number): Allowance => {
+      const made: Allowance[] = [];
+      createLimits({ unpaid_burst: 60, unpaid_per_minute: 30, ...(largestBody && { largestBody }) }, (allowance) => {
+        made.push(allowance);
+        return createMemoryLimiter(allowance);
+      });
+      return made.find(({ budget }) => budget === "bytes") ?? expect.fail("bytes are not counted");
+    };
+    expect(bytesOf()).to.include({ points: 491_520, seconds: 30 });
+    expect(bytesOf(4_915_200)).to.include({ points: 4_915_200, seconds: 300 });
   });
 
   it("counts every kind of unpaid request together", async () => {
