@@ -150,8 +150,9 @@ describe("an imported operation", () => {
 
   it("says which operations ask for other credentials, and sends those of one that is imported alone", async () => {
     const dir = await openShop();
-    const operations = { mine: {}, ours: { security: [{ app: [] }] }, all: { security: [] } };
-    const document = await writeDocument(dir, operations, { security: [{ login: [] }] });
+    const [login, app] = [{ login: [] }, { app: [] }];
+    const operations = { mine: {}, ours: { security: [app] }, all: { security: [] }, any: { security: [app, login] } };
+    const document = await writeDocument(dir, operations, { security: [login] });
     const note = "other credentials than those that are sent: shelf_ours; where these can be sent";
     expect((await importAll(dir, document)).report)
       .to.include("a bearer token")
