@@ -50,6 +50,16 @@ describe("a faulty set", () => {
     expect(lines).to.deep.equal(['manifests/toss.yaml:9:1 unknown-key pirce: no such key; did you mean "price"?']);
   });
 
+  it("is refused for an example of more bytes than a body may have, though of fewer characters", async () => {
+    const small = edit(TOSS, "manifests/_site.yaml", "body_bytes: 1048576", "body_bytes: 1024");
+    const open = edit(small, "schemas/TossRequest.json", '"maxLength": 20, "pattern": "^[a-z]+$"', '"maxLength": 1000');
+    const long = edit(open, "manifests/toss.yaml", "{ coins: 2 }", `{ coins: 2, label: ${"\u00e9".repeat(510)} }`);
+    const told = "a body may have 1024 bytes, but this example has 1042; set body_bytes";
+    expect((await checkDir(await makeDirectory(long))).map(toFaultLine)).to.deep.equal([
+      `manifests/toss.yaml:11:12 body-too-small examples[0].input: ${told}`,
+    ]);
+  });
+
   it("is refused for lists in lists without end", async () => {
     const deep = edit(TOSS, "manifests/toss.yaml", "[random, games]", "[".repeat(5_000));
     const [line, ...others] = (await checkDir(await makeDirectory(deep))).map(toFaultLine);
