@@ -39,5 +39,7 @@ describe("a search for what more sales have than are shown", () => {
   it("shows beside a sale only what belongs to it, whatever request ids other buyers choose", async () => {
     const page = await (await shop.admin(`/sales/${NAMED.id}`)).text();
     expect(page).to.include("Sale of toss").and.not.include("What belongs to it");
+    const other = await shop.admin("/sales/of-another");
+    expect(other.status, "a request id is no sale's").to.equal(404);
   });
 });
