@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 
 const DEEPEST = 12;
+/** The schemas that are read for one example: of those that need themselves, there would be no end. */
+const MOST_READ = 10_000;
 const LISTS = ["anyOf", "oneOf"] as const;
 const ANNOTATIONS = ["title", "description", "deprecated", "readOnly", "writeOnly"];
 
@@ -9,27 +11,36 @@ const ANNOTATIONS = ["title", "description", "deprecated", "readOnly", "writeOnl
  * of each choice.
  * @param documents by name. @param choice the index of the branch.
  */
-export function toSmallest(
-  schema: unknown,
-  documents: ReadonlyMap<string, object>,
-  choice: number,
-  depth = 0,
-): JsonObject {
-  const whole = merge(schema, documents, choice, depth);
-  const { properties, required, items, minProperties = 0, minItems = 0, ...rest } = whole;
+export function toSmallest(schema: unknown, documents: ReadonlyMap<string, object>, choice: number): JsonObject {
+  return makeSmallest(schema, { documents, choice, depth: 0, left: { count: MOST_READ } });
+}
+
+interface Terms {
+  readonly documents: ReadonlyMap<string, object>;
+  readonly choice: number;
+  readonly depth: number;
+  /** The schemas that may still be read. */
+  readonly left: { count: number };
+}
+
+const toDeeper = (terms: Terms): Terms => ({ ...terms, depth: terms.depth + 1 });
+
+function makeSmallest(schema: unknown, terms: Terms): JsonObject {
+  const whole = merge(schema, terms);
+  const { properties, required, items, prefixItems, minProperties = 0, minItems = 0, ...rest } = whole;
   const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !ANNOTATIONS.includes(key)));
-  if (depth > DEEPEST) return {};
-  const next = (part: unknown): JsonObject => toSmallest(part, documents, choice, depth + 1);
+  if (terms.depth > DEEPEST) return {};
+  const next = (part: unknown): JsonObject => makeSmallest(part, toDeeper(terms));
   const fields = isObject(properties) ? properties : {};
   const needed = Array.isArray(required) ? required.map(String) : [];
   const further = Object.keys(fields).filter((name) => !needed.includes(name));
   const named = [...needed, ...further.slice(0, Math.max(0, Number(minProperties) - needed.length))];
   const other = isObject(kept.additionalProperties) ? kept.additionalProperties : undefined;
-  const unnamed = kept.additionalProperties === false ? [] : toNames(Number(minProperties) - named.length);
+  const unnamed = kept.additionalProperties === false ? [] : toNames(Number(minProperties), named);
   const taken = [...named, ...unnamed];
   const schemaOf = (name: string): unknown => fields[name] ?? other ?? (unnamed.includes(name) ? TEXT : undefined);
-  const usual = choice < USUAL ? usualOf(kept) : undefined;
-  const isList = [kept.type].flat().includes("array");
+  const usual = terms.choice < USUAL ? usualOf(kept) : undefined;
+  const isList = kept.type === undefined ? Array.isArray(prefixItems) : [kept.type].flat().includes("array");
   return {
     ...kept,
     ...(usual === undefined ? toShortText(kept) : { const: usual }),
@@ -38,16 +49,24 @@ export function toSmallest(
       properties: Object.fromEntries(taken.map((name) => [name, next(schemaOf(name))])),
       required: taken,
     }),
-    ...(isList && { items: next(items), minItems, maxItems: minItems }),
+    ...(isList && { ...toItems(items, prefixItems, Number(minItems), next), minItems, maxItems: minItems }),
   };
 }
 
 const TEXT = { type: "string" };
 const MOST_UNNAMED = 16;
 
-/** Names of fields that a mapping needs, and the schema does not name. */
-const toNames = (count: number): string[] =>
-  Array.from({ length: Math.min(Math.max(0, count), MOST_UNNAMED) }, (_, at) => `name_${at + 1}`);
+/** Names of fields that a mapping needs beside those that the schema names. */
+const toNames = (least: number, named: readonly string[]): string[] =>
+  Array.from({ length: Math.min(least, MOST_UNNAMED + named.length) }, (_, at) => `name_${at + 1}`)
+    .filter((name) => !named.includes(name))
+    .slice(0, Math.max(0, least - named.length));
+
+/** The schemas of a list's items: those of a tuple stand first, and the others follow them. */
+function toItems(items: unknown, first: unknown, count: number, next: (part: unknown) => JsonObject): JsonObject {
+  const parts = (Array.isArray(first) ? first : []).slice(0, count).map(next);
+  return { ...(parts.length > 0 && { prefixItems: parts }), ...(count > parts.length && { items: next(items) }) };
+}
 
 const SHORT = 16;
 const FORMS = new Set(["date-time", "email", "hostname", "ipv6", "uri", "uri-reference", "url", "uuid"]);
@@ -87,8 +106,10 @@ const toShortText = ({ maxLength, minLength = 0, pattern, format }: JsonObject):
  * Merges a schema with everything that it references or combines. Later keywords override earlier ones, and fields are
  * united.
  */
-function merge(schema: unknown, documents: ReadonlyMap<string, object>, choice: number, depth: number): JsonObject {
-  if (!isObject(schema) || depth > DEEPEST) return {};
+function merge(schema: unknown, terms: Terms): JsonObject {
+  const { documents, choice, depth, left } = terms;
+  if (!isObject(schema) || depth > DEEPEST || left.count === 0) return {};
+  left.count -= 1;
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   const branches = [
     ...(typeof $ref === "string" ? [documents.get($ref.replace(/\.json.*$/, ""))] : []),
@@ -98,26 +119,17 @@ function merge(schema: unknown, documents: ReadonlyMap<string, object>, choice: 
       return Array.isArray(list) && list.length > 0 ? [list[choice % list.length]] : [];
     }),
   ];
-  return branches.reduce<JsonObject>(
-    (whole, branch) => unite(whole, merge(branch, documents, choice, depth + 1), { documents, choice, depth }),
-    own,
-  );
+  return branches.reduce<JsonObject>((whole, branch) => unite(whole, merge(branch, toDeeper(terms)), terms), own);
 }
 
-interface Terms {
-  readonly documents: ReadonlyMap<string, object>;
-  readonly choice: number;
-  readonly depth: number;
-}
-
-function unite(one: JsonObject, other: JsonObject, { documents, choice, depth }: Terms): JsonObject {
+function unite(one: JsonObject, other: JsonObject, terms: Terms): JsonObject {
   const [first, second] = [one, other].map(({ properties }) => (isObject(properties) ? properties : {})) as [
     JsonObject,
     JsonObject,
   ];
   const both = Object.keys(second).map((name) => [
     name,
-    name in first ? merge({ allOf: [first[name], second[name]] }, documents, choice, depth + 1) : second[name],
+    name in first ? merge({ allOf: [first[name], second[name]] }, toDeeper(terms)) : second[name],
   ]);
   const required = [one.required, other.required].flatMap((names) => (Array.isArray(names) ? names : []));
   return {

@@ -11,6 +11,8 @@ const asked = (schema: object, more: object = {}) => ({
   parameters: [{ name: "x", in: "query", required: true, schema, ...more }],
 });
 
+const json = (schema: object) => ({ content: { "application/json": { schema } } });
+
 describe("the example of an imported operation", () => {
   it("is made of the schema where the document's own could not be sent", async () => {
     const address = { ...text, format: "uri" };
@@ -154,6 +156,25 @@ describe("the example of an imported operation", () => {
       share: 10,
     });
     expect(odd).to.match(/^[a-f]{4}-[0-9]{4}$/);
+  });
+
+  it("is looked for within bounds where a schema needs itself, and is the branch that ends", async () => {
+    const names = ["a", "b", "c", "d"];
+    const needing = (schema: object): object => {
+      return { type: "object", required: names, properties: Object.fromEntries(names.map((name) => [name, schema])) };
+    };
+    const whole = { $ref: "#/components/schemas/Whole" };
+    const Whole = needing({ $ref: "#/components/schemas/Endless" });
+    const Endless = needing({ $ref: "#/components/schemas/Endless" });
+    const Tree = needing({ oneOf: [{ $ref: "#/components/schemas/Tree" }, { type: "integer", enum: [7] }] });
+    const body = (schema: object) => ({ method: "post", requestBody: { required: true, ...json(schema) } });
+    const { dir, report } = await importDocument(
+      { whole: body(whole), tree: body({ $ref: "#/components/schemas/Tree" }) },
+      { components: { schemas: { Whole, Endless, Tree } } },
+    );
+    expect(report).to.include("whole: no example of its input could be made").and.include("1 service");
+    const [{ input }] = (await manifestOf(dir, "shelf_tree")).examples as [{ input: object }];
+    expect(input).to.deep.equal({ a: 7, b: 7, c: 7, d: 7 });
   });
 
   it("has different texts where a list may not have the same one twice", async () => {
