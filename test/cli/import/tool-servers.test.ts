@@ -7,7 +7,7 @@ import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { ROOT } from "../../core/set/served-directory.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
-import { faultsOf, namesIn, openShop, refusal, SITE, textsOf, toTool } from "./shop.ts";
+import { faultsOf, manifestOf, namesIn, openShop, refusal, SITE, textsOf, toTool } from "./shop.ts";
 
 describe("an MCP server whose tools are imported", () => {
   it("does not sell the tools of a program as those of another one, which somebody wrote under the same name", async () => {
@@ -25,6 +25,35 @@ describe("an MCP server whose tools are imported", () => {
     });
     await runMcpImport({ server, dir: same, ...terms });
     expect(await namesIn(same)).to.include("files_add");
+  });
+
+  it("gets an example with the parts of a tuple, and as many fields as a mapping needs beside its own", async () => {
+    const pair = { type: "array", prefixItems: [{ type: "integer", minimum: 3 }, { $ref: "#/$defs/kind" }] };
+    const properties = {
+      labels: { type: "object", required: ["name_1"], minProperties: 2, additionalProperties: { type: "string" } },
+      closed: { ...pair, items: false, minItems: 2 },
+      older: { type: "array", items: pair.prefixItems, minItems: 2, maxItems: 2 },
+      open: { ...pair, items: { type: "boolean" }, minItems: 3 },
+    };
+    const $defs = { kind: { type: "string", enum: ["b"] } };
+    const site = await openToolSite("stateless");
+    const dir = await openShop();
+    site.offer(toTool("a", { properties, required: Object.keys(properties), $defs }));
+    const server = [site.url];
+    try {
+      await runMcpImport({ server, dir, tools: [], all: true, upstream: "t", variables: [], env: {}, isDryRun: false });
+    } finally {
+      await site.close();
+    }
+    const [{ input }] = (await manifestOf(dir, "t_a")).examples as [{ input: { open: unknown[] } }];
+    const { open, ...made } = input;
+    expect(made).to.deep.equal({
+      labels: { name_1: "example", name_2: "example" },
+      closed: [10, "b"],
+      older: [10, "b"],
+    });
+    expect(open, "of which only the length is checked").to.have.lengthOf(3);
+    expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
   it("leaves no credential of its own address in the shop, and says which variable holds it", async () => {

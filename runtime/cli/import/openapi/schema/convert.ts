@@ -72,7 +72,10 @@ function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
     ...(named.length + unnamed.length > 0 && {
       properties: Object.fromEntries([
         ...named.map(([name, part]) => [name, convertSchema(part, terms)]),
-        ...unnamed.map((name) => [name, {}]),
+        ...unnamed.map((name) => [
+          name,
+          isObject(additionalProperties) ? convertSchema(additionalProperties, terms) : {},
+        ]),
       ]),
     }),
     ...(needed.length > 0 && { required: needed }),
@@ -106,9 +109,7 @@ function convertPatternFields({ patternProperties }: JsonObject, terms: SchemaTe
 }
 
 function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
-  const { items, prefixItems, not, contains, propertyNames } = schema;
-  // Of a tuple, only the length is checked: `items` is about what follows it.
-  const isTuple = Array.isArray(items) || prefixItems !== undefined;
+  const { not, contains, propertyNames } = schema;
   const listOf = (key: string): (JsonObject | boolean)[] => {
     const list = schema[key];
     return Array.isArray(list) ? list.map((part) => convertSchema(part, terms)) : [];
@@ -120,13 +121,27 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
   const looser = (key: "anyOf" | "oneOf") => (isLoose ? "anyOf" : key);
   const all = [...convertJoined(schema, terms), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
   return {
-    ...(items !== undefined && { items: isTuple ? {} : convertSchema(items, terms) }),
+    ...convertItems(schema, terms),
     ...(all.length > 0 && { allOf: all }),
     ...(first && { [looser(first[0])]: first[1] }),
     ...(terms.side === "input" && isObject(not) && { not: convertSchema(not, terms) }),
     ...(terms.side === "input" && isObject(contains) && { contains: convertSchema(contains, terms) }),
     ...(terms.side === "input" && isObject(propertyNames) && { propertyNames: convertSchema(propertyNames, terms) }),
   };
+}
+
+/**
+ * The schema of items, and those of a tuple, which drafts before 2020-12 write under `items`. A shop's strict check takes
+ * only tuples of one length: of others, and of answers, the length alone is checked.
+ */
+function convertItems(schema: JsonObject, terms: SchemaTerms): Converted {
+  const { items, prefixItems, additionalItems, minItems, maxItems } = schema;
+  const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [prefixItems, items];
+  if (!Array.isArray(first) || first.length === 0)
+    return items === undefined ? {} : { items: convertSchema(items, terms) };
+  const isWhole = minItems === first.length && (maxItems === first.length || rest === false);
+  if (!isWhole || terms.side === "output") return items === undefined ? {} : { items: {} };
+  return { prefixItems: first.map((part) => convertSchema(part, terms)), items: false };
 }
 
 /**
@@ -151,7 +166,7 @@ const isChoiceOfFields = ({ oneOf }: JsonObject, { look }: SchemaTerms): boolean
 
 /** The keywords of each type. The check requires that a schema that uses them names the type. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
-  array: ["items", "minItems", "maxItems", "uniqueItems", "contains"],
+  array: ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"],
   number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   object: [
     "properties",
