@@ -1,6 +1,6 @@
 import { isCollection, isObject, parseDigits, tryParseJson } from "../json.ts";
 import type { ProxyManifest } from "../set/manifest.ts";
-import { partsField, toMediaType } from "./media.ts";
+import { isMistaken, PAGE_START, partsField, toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
 
 /** How an answer becomes an output. */
@@ -52,8 +52,10 @@ export function readBody(type: string | null, body: Uint8Array, reading: ReadPla
   const parts = partsField(type);
   const text = toText(type, body);
   // PHP calls JSON so where a script names no type.
-  const isPage = /html/.test(media) ? !isCollection(tryParseJson(text ?? "")) : media === "" && PAGE.test(text ?? "");
-  if (isPage || text === undefined) return undefined;
+  const isPage = /html/.test(media)
+    ? !isCollection(tryParseJson(text ?? ""))
+    : media === "" && PAGE_START.test(text ?? "");
+  if (isPage || text === undefined || isMistaken(media, text)) return undefined;
   if (parts === "events") return toEvents(text, reading);
   if (parts === "lines") return toLines(text);
   if (!isJson(type)) return readText(text, reading);
@@ -80,7 +82,6 @@ export const isJson = (type: string | null): boolean => /^[\w.-]+\/(?:[\w.+-]+\+
 export const lacksBody = (status: number, type: string | null, body: Uint8Array): boolean =>
   body.length === 0 && status !== 204 && status !== 205 && (isJson(type) || !/^text\//i.test(type ?? ""));
 
-const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 
 /** The text in the charset of its type, or else in UTF-8 or the charset that XML declares; without a byte order mark. */

@@ -106,9 +106,18 @@ export function explainMedia(media: MediaManifest, given: string | null, bytes: 
 
 /** Whether a file begins as those of its type; undefined for types of which that is not known. */
 function isSigned(type: string, bytes: Uint8Array): boolean | undefined {
+  if (isMistaken(type, Buffer.from(bytes.subarray(0, 256)).toString())) return false;
   const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
   return SIGNATURES[type]?.some((known) => new RegExp(`^${known}`).test(head));
 }
+
+/** How a page begins. */
+export const PAGE_START = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
+/** Types that no page is of. Others may be asked for as pages, or hold them: texts, XML, and what Excel opens. */
+const NO_PAGE = /^(?:audio|font|image|model|video)\/|^text\/(?:calendar|csv|tab-separated-values|vcard)$/;
+
+/** Whether a text is a page that is called something else, as many servers call their pages of errors. */
+export const isMistaken = (type: string, text: string): boolean => NO_PAGE.test(type) && PAGE_START.test(text);
 
 /** Types that stores and frameworks send in the place of an exact one. */
 const VAGUE = [

@@ -15,6 +15,8 @@ describe("an upstream's answer", () => {
     ["no text that is called a page", "text/html; charset=utf-8", '"1"', undefined],
     ["JSON, also where it is called a page", "text/html; charset=utf-8", '{"a":1}', { a: 1 }],
     ["no page, where nothing says what it is", null, "\n<!DOCTYPE html><html></html>", undefined],
+    ["no page that is called a table", "text/csv", "\ufeff\n<!doctype HTML><p>Sign in", undefined],
+    ["a page's text, where it may be what was asked for", "text/plain", "<!doctype html><p>", "<!doctype html><p>"],
     ["JSON after a byte order mark", "application/json", '\ufeff{"a":1}', { a: 1 }],
     ["the text of its charset", 'text/plain; charset="ISO-8859-1"', Buffer.from("caf\u00e9", "latin1"), "caf\u00e9"],
     ["UTF-16 in the byte order that its mark says", "text/xml; charset=utf-16", BIG_ENDIAN, XML],

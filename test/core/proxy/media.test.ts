@@ -27,5 +27,10 @@ describe("a service that sells files", () => {
     const text = Buffer.from("<p>hello");
     expect(explainMedia({ type: "text/*", max_bytes: 100 }, "text/plain", text)).to.equal(undefined);
     expect(explainMedia({ type: "text/*", max_bytes: 100 }, "text/html", text)).to.equal("it is text/html, not text/*");
+    const page = Buffer.from('\ufeff <html lang="en"><title>Sign in');
+    for (const type of ["text/csv", "image/svg+xml", "audio/mpeg"])
+      expect(explainMedia({ type, max_bytes: 100 }, type, page)).to.equal(`it is no ${type}`);
+    for (const type of ["text/plain", "application/xml", "application/vnd.ms-excel"])
+      expect(explainMedia({ type, max_bytes: 100 }, type, page)).to.equal(undefined);
   });
 });
