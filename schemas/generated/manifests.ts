@@ -142,7 +142,7 @@ export interface Manifest {
      */
     poll?: {
       /**
-       * The request that polls whether the work is done: `GET /v1/jobs/{/id}`.
+       * The request that polls whether the work is done: `GET /v1/jobs/{/id}`. For 30 seconds, a 404 means that the upstream does not know the order yet, unless another answer came before.
        */
       request: string;
       /**

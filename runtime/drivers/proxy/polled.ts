@@ -29,10 +29,12 @@ export type Poll = (input: JsonObject, call: Call) => Promise<BytesAnswer>;
 
 const PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_MS = 600_000;
+/** How long an upstream may take to know an order that it has accepted. */
+const UNKNOWN_MS = 30_000;
 
 /**
  * Places one order per job, also after a crash. Failed polls, and those with a page or another answer that cannot be read,
- * are repeated until the job's deadline.
+ * are repeated until the job's deadline; those that say that there is no such order, only until it is known, and not for long.
  */
 export function createPoll(options: PolledOptions): Poll {
   const { poll, plan, ask, fetchResult, title, headers, clock } = options;
@@ -48,8 +50,10 @@ export function createPoll(options: PolledOptions): Poll {
     report(`waiting for ${title}`);
     const scope = { input, order };
     const asked = toRequest(question, scope);
-    for (;;) {
-      const { answer, waitMs } = await look(asked, signal);
+    const knownBy = clock.now() + UNKNOWN_MS;
+    for (let isKnown = false; ; ) {
+      const { answer, waitMs } = await look(asked, signal, !isKnown && clock.now() < knownBy);
+      isKnown ||= answer !== undefined;
       const seen = answer && { status: answer.status, body: readJson(answer) };
       if (seen && failed && holds(failed, seen)) throw toFailed(seen.body);
       if (answer && seen && done && holds(done, seen))
@@ -62,6 +66,7 @@ export function createPoll(options: PolledOptions): Poll {
   async function look(
     asked: ProxyRequest,
     signal: AbortSignal,
+    mayBeUnknown: boolean,
   ): Promise<{ answer?: BytesAnswer; waitMs?: number | undefined }> {
     try {
       const answer = await ask(asked, signal);
@@ -69,7 +74,8 @@ export function createPoll(options: PolledOptions): Poll {
     } catch (error) {
       signal.throwIfAborted();
       const { code, options: terms } = Problem.from(error);
-      if (code !== "upstream-failed" && code !== "unavailable") throw error;
+      const isUnknown = mayBeUnknown && code === "not-found";
+      if (code !== "upstream-failed" && code !== "unavailable" && !isUnknown) throw error;
       return { waitMs: terms.retryAfter === undefined ? undefined : terms.retryAfter * 1000 };
     }
   }

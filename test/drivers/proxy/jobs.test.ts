@@ -175,6 +175,21 @@ describe("an upstream that takes orders", () => {
     expect([shop.source.asked.length, shop.refunds.length]).to.deep.equal([10, 0]);
   });
 
+  it("is polled again while it does not know a new order yet, but not for long, nor once it has known it", async () => {
+    const unknown: Line = { status: 404, body: '{"message":"no such film"}' };
+    shop.source.script(film({ id: "f-1" }), unknown, unknown, film({ state: "ready", url: "https://x.example/1" }));
+    expect((await follow("/v1/tape", "DELIVERED")).deliverable).to.deep.equal({ url: "https://x.example/1" });
+    shop.source.script(film({ id: "f-1" }), film({ state: "running" }), unknown);
+    expect((await follow("/v1/tape", "FAILED")).error).to.equal("The studio: no such film");
+    const late: Line = (response) => {
+      shop.clock.advance(31_000);
+      response.writeHead(404, { "content-type": "application/json" }).end(unknown.body);
+    };
+    shop.source.script(film({ id: "f-1" }), late, unknown);
+    expect((await follow("/v1/tape", "FAILED")).error).to.equal("The studio: no such film");
+    expect(shop.source.asked.length).to.equal(4 + 3 + 3);
+  });
+
   it("gets an order again under the same key when its answer was lost, and another order under another key", async () => {
     const ready = film({ state: "ready", url: "https://x.example/1" });
     shop.source.script(breaks, film({ id: "f-1" }, 201), ready, film({ id: "f-1" }, 201), ready);
