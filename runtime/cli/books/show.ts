@@ -8,7 +8,7 @@ import { openStore } from "../../drivers/store/open-store.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
 import { readSaleFate } from "../monitor/sale-fate.ts";
-import { printable } from "../printable.ts";
+import { printable, printableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { toFeeText } from "./fees.ts";
 import { isOwn, toFeeJson } from "./json.ts";
@@ -65,7 +65,7 @@ function toJson({ line, steps, fees, isOwn: own }: Life): string {
   const { times: _, seq: __, at, requestId, job, of, ...rest } = line;
   const life = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
   const facts = { ...rest, sale_id: of, at: new Date(at).toISOString(), request_id: requestId, job_id: job };
-  return JSON.stringify({ ...facts, own, fees: fees.map(toFeeJson), life });
+  return printableJson(JSON.stringify({ ...facts, own, fees: fees.map(toFeeJson), life }));
 }
 
 function toText({ line, steps, fees, isOwn: own }: Life, rails: readonly RailManifest[]): string {

@@ -2,7 +2,7 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { printable, printableLines } from "../printable.ts";
+import { printable, printableLines, toPrintableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
@@ -74,7 +74,7 @@ export async function runCall(config: Config, options: CallOptions, terminal: Te
     report,
   );
   report.elapsed_ms = Math.round(performance.now() - started);
-  if (options.json) terminal.out(texts.toPrintableJson(report));
+  if (options.json) terminal.out(toPrintableJson(report));
   return code;
 }
 
@@ -222,7 +222,7 @@ async function followJob(options: CallOptions, terminal: Terminal, report: Repor
   terminal.err(`Following ${statusUrl}`);
   const { err: onStep, signal } = terminal;
   report.job = await follow(statusUrl, { onStep, signal, mostSeconds: followSeconds });
-  if (!json) terminal.out(texts.toPrintableJson(report.job));
+  if (!json) terminal.out(toPrintableJson(report.job));
   const complaint = explainEnd(report.job, statusUrl);
   if (complaint !== undefined) throw new Problem("upstream-failed", complaint);
 }

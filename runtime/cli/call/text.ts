@@ -2,7 +2,7 @@
 import { styleText } from "node:util";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
 import { toColumns } from "../columns.ts";
-import { printable, printableLines } from "../printable.ts";
+import { printable, printableLines, toPrintableJson } from "../printable.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 import { type Offer, refusalOf } from "./offers.ts";
 import type { Kept, PaymentNote, Pending } from "./pending.ts";
@@ -12,17 +12,9 @@ type Style = Parameters<typeof styleText>[0];
 /** Styled when standard error is a terminal with colours. */
 const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stderr });
 
-/** Indented JSON with control, format and separator characters escaped. */
-export const toPrintableJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.split("").map(toEscape).join(""),
-  );
-
 /** A result: its JSON, or else its text. */
 export const toShownResult = (json: unknown, text: string): string =>
   json === undefined ? printableLines(text) : toPrintableJson(json);
-
-const toEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** As many offers are printed; a seller may send any number. */
 const MOST_OFFERS = 20;

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Config, loadConfig } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
-import { printable } from "../printable.ts";
+import { printable, toPrintableJson } from "../printable.ts";
 import { shopOption } from "./directory.ts";
 
 const DIFF_HELP = `
@@ -61,7 +61,7 @@ const toSteps = (text: string): number => {
 };
 
 const print = (value: unknown, text: () => string, json = false): void =>
-  console.log(json ? JSON.stringify(value, null, 2) : text());
+  console.log(json ? toPrintableJson(value) : text());
 
 const warn = (silent: readonly string[]): void => {
   for (const line of silent) console.error(`payphone: ${printable(line)}`);

@@ -3,6 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { loadConfig } from "../config/config.ts";
 import { loadStorePlace, type StorePlace } from "../config/server-store.ts";
 import { EXIT } from "../exit-code.ts";
+import { toPrintableJson } from "../printable.ts";
 import { toOrigin } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 
@@ -42,7 +43,7 @@ export function addRefundCommands(program: Command): void {
       const { toRefundTable } = await import("../refunds/text.ts");
       const damaged: string[] = [];
       const rows = await listRefunds(loadStorePlace(), dir, (text) => damaged.push(text));
-      if (json) console.log(JSON.stringify(rows, null, 2));
+      if (json) console.log(toPrintableJson(rows));
       else if (rows.length > 0) console.log(toRefundTable(rows));
       else if (damaged.length === 0) console.log("no refunds are open");
       for (const text of damaged) console.error(text);

@@ -4,6 +4,7 @@ import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toColumns } from "../columns.ts";
 import { loadStorePlace } from "../config/server-store.ts";
 import { toShop } from "../config/shop.ts";
+import { toPrintableJson } from "../printable.ts";
 import { shopOption } from "./directory.ts";
 import { checkSpan, fromOption, toOption } from "./sales.ts";
 
@@ -29,7 +30,7 @@ export function addWebhookCommands(program: Command): void {
     .action(async ({ dir, json = false }: { dir?: string; json?: boolean }) => {
       const { listWebhooks } = await import("../webhooks/webhooks.ts");
       const rows = await listWebhooks(loadStorePlace(), await loadSite(dir));
-      if (json) console.log(JSON.stringify(rows, null, 2));
+      if (json) console.log(toPrintableJson(rows));
       else if (rows.length === 0) console.log("no message waits, and none was given up");
       else
         for (const line of toColumns(

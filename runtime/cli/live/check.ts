@@ -7,6 +7,7 @@ import { openStore } from "../../drivers/store/open-store.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { hasStore } from "../config/server-store.ts";
 import { EXIT } from "../exit-code.ts";
+import { toPrintableJson } from "../printable.ts";
 import { createDrivers } from "../serve/drivers.ts";
 import { type Complaints, findComplaints, refuseFaults } from "../serve/serve.ts";
 import { tryPlugins } from "../set/check.ts";
@@ -24,7 +25,7 @@ export async function runServeCheck(dir: string, { json }: { readonly json: bool
   const set = await loadSet(dir);
   const complaints = json ? toComplaintFindings(await findComplaints(set, config, { malformed: faults })) : [];
   if (complaints.length > 0) {
-    console.log(JSON.stringify(complaints, null, 2));
+    console.log(toPrintableJson(complaints));
     return EXIT.usage;
   }
   await refuseFaults(set, config, { malformed: faults });
@@ -39,7 +40,7 @@ export async function runServeCheck(dir: string, { json }: { readonly json: bool
   const drivers = createDrivers({ config, site, store, clock: { now: Date.now }, log: silentLog });
   opened.defer(() => drivers.close());
   const findings = await lookAtWorld({ config, set, rails: drivers.rails, store, capabilities });
-  console.log(json ? JSON.stringify(findings, null, 2) : toFindingTable(findings));
+  console.log(json ? toPrintableJson(findings) : toFindingTable(findings));
   return findings.every(({ state }) => state !== "failed") ? EXIT.ok : EXIT.failed;
 }
 

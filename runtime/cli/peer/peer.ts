@@ -7,10 +7,9 @@ import { explainOrigin } from "../../core/peers/origin.ts";
 import { type IdentityOptions, openIdentity, rotateIdentity } from "../../drivers/peers/identity.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { ask, field } from "../call/http.ts";
-import { toPrintableJson } from "../call/text.ts";
 import type { PeerConfig } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { printableLines } from "../printable.ts";
+import { printableLines, toPrintableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { toHelloText, toRefusalText } from "./text.ts";
 

@@ -7,11 +7,11 @@ import { openWallet } from "../call/buyer-wallet.ts";
 import { field, type SellerResponse, textField, toExactJson } from "../call/http.ts";
 import { toVariables } from "../call/offers.ts";
 import { loadRails } from "../call/rails-file.ts";
-import { toFailureText, toPrintableJson } from "../call/text.ts";
+import { toFailureText } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT } from "../exit-code.ts";
-import { printable } from "../printable.ts";
+import { printable, toPrintableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { askSignedIn } from "./sign-in.ts";
 

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { Problem } from "../../api/problem.ts";
 import { tryParseJson } from "../../core/json.ts";
-import { toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
-import { printable } from "../printable.ts";
+import { printable, toPrintableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Judgement, judge, judgeUnsigned } from "./judgement.ts";
 import { findProofs } from "./proofs.ts";

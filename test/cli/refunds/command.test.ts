@@ -52,6 +52,18 @@ describe("the command payphone refunds", () => {
       expect(String(await thrown(command(dataDir, "close", id, ...both)))).to.contain("either --tx <transaction>");
   });
 
+  it("escapes in JSON what a terminal would obey, such as of a node's reason", async () => {
+    const dataDir = join(folder, "obeyed");
+    const store = await openStore({ dataDir });
+    const { id, service, payment } = failedJob();
+    const reason = "a\u009b2Jb\u202ec\u2028d\u{e0041}";
+    await createRefundRecords(store).open({ id, service, payment, openedAt: 0, state: "manual", reason });
+    await store.close();
+    const text = await command(dataDir, "--json");
+    expect(text).to.include('"a\\u009b2Jb\\u202ec\\u2028d\\udb40\\udc41"');
+    expect(JSON.parse(text)[0].reason).to.equal(reason);
+  });
+
   it("lists and closes a sandbox's where there are no others, and says so", async () => {
     const dataDir = join(folder, "try");
     const store = await openStore({ dataDir: join(dataDir, "sandbox") });
