@@ -35,7 +35,11 @@ function decompress(body: Readable, encoding: string): Readable {
   const codings = encoding.toLowerCase().split(",").reverse();
   const decoders = codings.flatMap((coding) => DECODERS.get(coding.trim()) ?? []).slice(0, MOST_DECODERS);
   // The reader gets every failure from the last stream.
-  return decoders.reduce<Readable>((from, open) => pipeline(from, takeEmpty(open()), () => {}), body);
+  return decoders.reduce<Readable>((from, open) => {
+    const decoder = pipeline(from, takeEmpty(open()), () => {});
+    // What comes after the end of what was compressed, as long as it comes, would be read and thrown away.
+    return decoder.once("end", () => void (from.readableEnded || from.destroy()));
+  }, body);
 }
 
 /**

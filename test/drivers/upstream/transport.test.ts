@@ -80,6 +80,8 @@ describe("the way to upstreams", () => {
       bench.source.script(send(["text, ".repeat(1000)]));
       expect((await get()).text).to.equal("text, ".repeat(1000));
       expect(bench.source.asked[0]?.headers["accept-encoding"]).to.equal("gzip, br");
+      await get();
+      expect(bench.source.connections(), "which are kept").to.equal(1);
     });
 
     it(`counts what comes out of ${encoding}, and does not wait for the end of what has none`, async () => {
@@ -107,6 +109,22 @@ describe("the way to upstreams", () => {
     const headers = { "content-encoding": "gzip" };
     bench.source.script({ headers, body: whole.subarray(0, -20) }, { headers, body: whole });
     expect((await get()).text).to.equal("text, ".repeat(1000));
+  });
+
+  it("holds no connection on which more comes after the end of what is compressed", async () => {
+    for (const [encoding, body] of [
+      ["br", brotliCompressSync("text")],
+      ["gzip, br", brotliCompressSync(gzipSync("text"))],
+      ["br, gzip", Buffer.concat([gzipSync(brotliCompressSync("text")), Buffer.alloc(10)])],
+    ] as const) {
+      const { promise: isOver, resolve } = Promise.withResolvers<void>();
+      bench.source.script((response) => {
+        response.writeHead(200, { "content-encoding": encoding }).write(body);
+        pipeline(Readable.from(endless()), response, () => resolve());
+      });
+      expect((await get()).text, encoding).to.equal("text");
+      await isOver;
+    }
   });
 
   it("takes the first of several frames of zstd for no answer", async () => {
