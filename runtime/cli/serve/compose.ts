@@ -150,6 +150,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
     baseUrl,
     refundRail,
     isSandbox: options.sandbox !== undefined,
+    places: options.places,
     ...kept,
     clock,
     log,

@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
+import type { JobPlaces } from "../../core/jobs/places.ts";
 import type { Refusals } from "../../core/notes/refusals.ts";
 import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { Service } from "../../core/service.ts";
@@ -28,6 +29,8 @@ export interface ComposeOptions {
   readonly books?: Pick<BookAccess, "open"> | undefined;
   /** Counts refused buyers for all sets of the process; when omitted, this set has its own. */
   readonly refusals?: Refusals | undefined;
+  /** Bounds the running jobs of all sets of the process; when omitted, this set has its own bounds. */
+  readonly places?: JobPlaces | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** The statuses of the rails of the set that is still being sold, by id. */

@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Books } from "../../core/books/books.ts";
 import { createJobFailures } from "../../core/jobs/failures.ts";
 import { createJobs, type FailedJob, type Jobs, type JobsDeps } from "../../core/jobs/jobs.ts";
+import { createJobPlaces, type JobPlaces, withPlaces } from "../../core/jobs/places.ts";
 import type { JobQueue } from "../../core/jobs/queue.ts";
 import { createJobRecords } from "../../core/jobs/records.ts";
 import { createStatusOf } from "../../core/jobs/status.ts";
@@ -35,6 +36,8 @@ export interface JobEngineDeps {
   /** Called with each job that has failed for good, until a call succeeds. */
   readonly onFailed?: JobsDeps["onFailed"];
   readonly onEnded?: JobsDeps["onEnded"];
+  /** Those of all sets of the process; when omitted, this set has its own. */
+  readonly places?: JobPlaces | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,7 +60,7 @@ export interface OpenJobs
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
   const { site, set, config, baseUrl, refundRail, isSandbox = false } = deps;
-  const { store, openBooks, createLimiter, onFailed, onEnded, clock, log } = deps;
+  const { store, openBooks, createLimiter, onFailed, onEnded, places = createJobPlaces(), clock, log } = deps;
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
@@ -86,10 +89,11 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
       const terms = new Map(selling.map(({ manifest, job }) => [manifest.id, job.manifest]));
       const concurrencyOf = (service: string): number => terms.get(service)?.concurrency ?? 1;
       const ofRedis = { prefix: "payphone-jobs", concurrencyOf, log };
-      queue =
+      const kept =
         config.redisUrl === undefined
           ? createStoreQueue({ store, clock, log, concurrencyOf })
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
+      queue = withPlaces(kept, places, concurrencyOf);
       const jobs = createJobs({
         services,
         set,

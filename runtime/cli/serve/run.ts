@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
 import { toForget } from "../../core/books/keeping.ts";
+import { createJobPlaces } from "../../core/jobs/places.ts";
 import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createRefusals } from "../../core/notes/refusals.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
@@ -110,13 +111,14 @@ export async function run(options: RunOptions): Promise<Running> {
   });
   opening.defer(() => books.close());
   const refusals = createRefusals({ store: shared, clock, log });
+  const places = createJobPlaces();
   /** Emptied once the folder holds what is sold. */
   const notes = note === undefined ? [] : [note];
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     for (const each of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, each));
     const said = next === set ? notes : [];
     const sold = { set: next, digest, retired, knownRails, notes: said, sandbox: sandbox?.(next) };
-    const kept = { store: shared, books, refusals };
+    const kept = { store: shared, books, refusals, places };
     return compose({ ...sold, ...kept, config, baseUrl, clock, log, monitor, trace: tracing.trace });
   };
   const first = { set, folder: options.folder ?? tryReadFolder(set.dir) };
