@@ -8,6 +8,7 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import type { TraceStep } from "../../core/trace.ts";
 import type { RailStatus } from "../../core/x402/rails.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
+import type { PaceOf } from "../../drivers/upstream/pace.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
@@ -29,6 +30,8 @@ export interface ComposeOptions {
   readonly books?: Pick<BookAccess, "open"> | undefined;
   /** Counts refused buyers for all sets of the process; when omitted, this set has its own. */
   readonly refusals?: Refusals | undefined;
+  /** The paces of upstreams, for all sets of the process; when omitted, this set has its own. */
+  readonly paceOf?: PaceOf | undefined;
   /** Bounds the running jobs of all sets of the process; when omitted, this set has its own bounds. */
   readonly places?: JobPlaces | undefined;
   readonly clock: Clock;

@@ -1,10 +1,12 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
+import { delay } from "../../drivers/http/retry.ts";
 import { connectMcp, type McpAddress, type McpConnection, type McpUrl } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
 import { createLeakCheck, type RepeatsCredential } from "../../drivers/upstream/leaks.ts";
+import { keepPaces, type PaceOf } from "../../drivers/upstream/pace.ts";
 import type { Env } from "../config/reader.ts";
 import { secretsIn } from "../config/secrets.ts";
 import type { ManifestSet } from "../set/load.ts";
@@ -14,6 +16,7 @@ export interface McpServersDeps {
   readonly set: Pick<ManifestSet, "site" | "home">;
   readonly env: Env;
   readonly locate: (upstream: UpstreamManifest) => Located;
+  readonly paceOf?: PaceOf | undefined;
   /** Returns an open session in place of a connection; used for recordings. */
   readonly session?: ((upstream: UpstreamManifest) => McpConnection | undefined) | undefined;
   /** Whether servers are asked again at once after a failure: each call of a run of examples is asked for. */
@@ -31,6 +34,7 @@ export function openMcpServers({
   set,
   env,
   locate,
+  paceOf = keepPaces(),
   session,
   neverRests,
   clock,
@@ -56,7 +60,7 @@ export function openMcpServers({
         repeatsCredential: typeof address === "string" ? () => false : leakCheckOf(upstream, address),
         timeoutMs,
         calls,
-        rate,
+        pace: paceOf(id, { rate, clock, pause: delay }),
         memoryBytes: memory_mb * MEGABYTE,
         slots: mcp === "stdio" ? slots : undefined,
         neverRests,

@@ -38,6 +38,7 @@ export function openOutside(options: ComposeOptions): Outside {
     set: withRetiredSources(set, options.retired),
     retired: options.retired,
     config,
+    paceOf: options.paceOf,
     store,
     clock,
     log,

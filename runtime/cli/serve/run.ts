@@ -7,6 +7,7 @@ import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createRefusals } from "../../core/notes/refusals.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
+import { keepPaces } from "../../drivers/upstream/pace.ts";
 import { createRefusalLog } from "../../server/access-log.ts";
 import { belowPath } from "../../server/below.ts";
 import { createHold } from "../../server/hold.ts";
@@ -112,13 +113,14 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => books.close());
   const refusals = createRefusals({ store: shared, clock, log });
   const places = createJobPlaces();
+  const paceOf = keepPaces();
   /** Emptied once the folder holds what is sold. */
   const notes = note === undefined ? [] : [note];
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     for (const each of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, each));
     const said = next === set ? notes : [];
     const sold = { set: next, digest, retired, knownRails, notes: said, sandbox: sandbox?.(next) };
-    const kept = { store: shared, books, refusals, places };
+    const kept = { store: shared, books, refusals, places, paceOf };
     return compose({ ...sold, ...kept, config, baseUrl, clock, log, monitor, trace: tracing.trace });
   };
   const first = { set, folder: options.folder ?? tryReadFolder(set.dir) };

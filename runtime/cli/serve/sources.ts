@@ -5,11 +5,13 @@ import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
+import { delay } from "../../drivers/http/retry.ts";
 import { createLlm, type LiveLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
 import type { McpConnection } from "../../drivers/mcp/connection.ts";
 import type { LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
 import { createCache } from "../../drivers/store/cache.ts";
+import { keepPaces, type PaceOf } from "../../drivers/upstream/pace.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream, type LiveUpstream, type UpstreamOptions } from "../../drivers/upstream/upstream.ts";
 import { toSelfContained } from "../../surfaces/schema/self-contained.ts";
@@ -34,6 +36,8 @@ export interface SourcesDeps {
   /** Sets whose services are no longer offered, but still ask their sources. Oldest first. */
   readonly retired?: readonly ManifestSet[] | undefined;
   readonly config: Config;
+  /** Those of all sets of the process; when omitted, these sources have their own. */
+  readonly paceOf?: PaceOf | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,6 +78,7 @@ export function openSources({
   set,
   retired = [],
   config,
+  paceOf = keepPaces(),
   store,
   clock,
   log,
@@ -104,6 +109,7 @@ export function openSources({
     set: { ...set, site: { ...set.site, upstreams: opened } },
     env: config.env,
     locate: find,
+    paceOf,
     session: override?.session,
     neverRests: override?.neverRests,
     clock,
@@ -116,7 +122,7 @@ export function openSources({
     const bounds = {
       timeoutMs: timeout_seconds * 1000,
       retries,
-      rate: isOwn ? undefined : rate,
+      pace: paceOf(`${id} ${url}`, { rate: isOwn ? undefined : rate, clock, pause: delay }),
       ...toBreaker(breaker),
     };
     return createUpstream({ id, title, url, variable, headers, query, hidden, ...bounds, transport, clock, log });

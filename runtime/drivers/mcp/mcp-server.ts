@@ -35,7 +35,8 @@ export interface LiveMcpServer extends Pick<Pace, "waitMs"> {
   close(): Promise<void>;
 }
 
-export interface ToolServerOptions extends Pick<UpstreamOptions, "id" | "title" | "rate" | "pause" | "clock" | "log"> {
+export interface ToolServerOptions
+  extends Pick<UpstreamOptions, "id" | "title" | "rate" | "pace" | "pause" | "clock" | "log"> {
   /** Undefined when the address is not configured. */
   readonly connect: (() => Promise<McpConnection>) | undefined;
   /** The reason when `connect` is undefined. */
@@ -66,7 +67,7 @@ const FAILED = "has failed and is not asked for a while";
 export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
-  const pace = createPace({ rate: options.rate, clock, pause: options.pause ?? delay });
+  const { pace = createPace({ rate: options.rate, clock, pause: options.pause ?? delay }) } = options;
   const changes = createChangedTools(options, { clock, log });
   let opened: Promise<McpConnection> | undefined;
   /** The current session; undefined when there is none. */

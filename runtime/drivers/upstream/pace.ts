@@ -42,6 +42,20 @@ const SLOWEST = 1 / 16;
 const QUICKENING = 1 / 64;
 const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), waitMs: () => 0, quicken() {}, slow() {} };
 
+/** The pace of an upstream that is the same as before: same key, same rate. */
+export type PaceOf = (key: string, options: PaceOptions) => Pace;
+
+/** Keeps paces across the sets of a process, so that a change of the set is no pause that allows another burst. */
+export function keepPaces(): PaceOf {
+  const paces = new Map<string, Pace>();
+  return (upstream, options) => {
+    const key = JSON.stringify([upstream, options.rate]);
+    const pace = paces.get(key) ?? createPace(options);
+    paces.set(key, pace);
+    return pace;
+  };
+}
+
 /** The state is kept in this process. */
 export function createPace({ rate, clock, pause }: PaceOptions): Pace {
   if (!rate) return UNLIMITED;

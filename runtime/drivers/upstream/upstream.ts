@@ -59,6 +59,8 @@ export interface UpstreamOptions extends Omit<AttemptsOptions, "pauseMs" | "pace
   readonly pauseMs?: number;
   /** Requests above this rate wait; unlimited by default. */
   readonly rate?: Rate | undefined;
+  /** The pace of earlier sets; by default one of its own. */
+  readonly pace?: Pace;
   /** Waits; tests may inject one that takes no time. */
   readonly pause?: Pause;
   readonly transport: Transport;
@@ -79,7 +81,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   ]);
   const attempt = createAttempt(options);
   const { rate, pause = delay, clock, log } = options;
-  const pace = createPace({ rate, clock, pause });
+  const { pace = createPace({ rate, clock, pause }) } = options;
   const attempts = createAttempts({
     pauseMs: PAUSE_MS,
     ...options,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openServerStore } from "../../../runtime/cli/config/server-store.ts";
-import { JOB, TOSS } from "../../core/set/served-directory.ts";
+import { JOB, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -99,6 +99,15 @@ describe("a proxied service whose API is known to be down", function () {
     expect(wait, "till its turn is near enough").to.be.within(40, 85);
     expect([await owned(), source.asked.length]).to.deep.equal(had);
     source.script(500);
+  });
+
+  it("takes none after a change of the set, either, which gives that API no new burst", async () => {
+    const print = toManifest("print", "charge: first", "{ upstream: press, request: POST /film }");
+    await writeFiles(shop.dir, { "manifests/print.yaml": print.replace("title: Film", "title: Printed film") });
+    await shop.running.changes.apply("test");
+    const had = [await owned(), source.asked.length];
+    expect((await buy("/v1/print")).status).to.equal(503);
+    expect([await owned(), source.asked.length]).to.deep.equal(had);
   });
 
   it("charges nobody who has to pay first", async () => {
