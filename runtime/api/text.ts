@@ -28,19 +28,29 @@ const REFUSAL = new RegExp(
 /** The same in Japanese, in which Japanese texts are answered: an apology, and what cannot be done. */
 const JAPANESE_REFUSAL =
   /^(?:(?:大変)?(?:申し訳(?:ありません|ございません|ないのです)|すみません|恐れ入ります)が、?[^。]{0,40}(?:お手伝い|お応え|お答え|回答|対応|お受け|作成|応じる)[^。]{0,12}(?:でき(?:ません|かねます)|いたしかねます)[。！]?\s*)+$/;
+/** A letter within a sentence: no part of a pattern goes beyond its sentence, so that there is one way to divide a text. */
+const IN = "[^.!?。！？]";
+const ELSEWHERE = [
+  `(?:lo siento|lamento|lamentablemente|disculp[ae])${IN}{0,30}no puedo (?:ayudar|asistir|cumplir|responder|proporcionar|generar|crear)`,
+  `(?:(?:je suis )?(?:vraiment )?désolée?|malheureusement)${IN}{0,30}je ne peux pas (?:vous |t')?(?:aider|assister|répondre|fournir|générer|créer|traiter)`,
+  `(?:es )?tut mir leid,${IN}{0,30}(?:kann ich|ich kann)${IN}{0,30}nicht (?:helfen|weiterhelfen|erfüllen|beantworten|erstellen)`,
+  `(?:desculpe|sinto muito|lamento|infelizmente)${IN}{0,30}não posso (?:ajudar|atender|responder|fornecer|gerar|criar)`,
+  `mi dispiace${IN}{0,30}non posso (?:aiutar|assister|rispondere|fornire|generare|creare|soddisfare)`,
+  `(?:извините|простите|к сожалению)${IN}{0,20}не могу (?:помочь|ответить|выполнить|предоставить|создать)`,
+  `(?:很?抱歉|对不起|對不起)，?${IN}{0,10}(?:无法|不能|無法)(?:协助|協助|帮|幫|满足|滿足|提供|回答|处理|處理|完成)`,
+  `죄송(?:합니다만|하지만|합니다)[.,]?${IN}{0,40}(?:도와|도움|답변|제공|처리|응답)${IN}{0,12}수 없`,
+].join("|");
+/** What was asked: the rest of the sentence may name it, and nothing else ("that garden"). */
+const ASKED = [
+  "eso|esto|solicitud|petición|pregunta|contenido|cela|ça|demande|requête|question|contenu|isso|isto|solicitação|pedido|conteúdo",
+  "questo|ciò|richiesta|domanda|das (?:kann|nicht)|dabei|damit|anfrage|frage|bitte|inhalte?|этим|это|запрос[ау]?|вопрос[ау]?",
+].join("|");
+const ABOUT = `(?=(?:죄송합니다[.])?${IN}*(?:(?<!\\p{L})(?:${ASKED})(?!\\p{L})|请求|請求|问题|問題|要求|内容|內容|요청|질문|내용|도와드릴|도움을 드릴))`;
 /** The same in other languages, of texts that are nothing but such sentences. */
-const REFUSALS_ELSEWHERE = [
-  "(?:lo siento|lamento|lamentablemente|disculp[ae])[^.]{0,30}no puedo (?:ayudar|asistir|cumplir|responder|proporcionar|generar|crear)",
-  "(?:(?:je suis )?(?:vraiment )?désolée?|malheureusement)[^.]{0,30}je ne peux pas (?:vous |t')?(?:aider|assister|répondre|fournir|générer|créer|traiter)",
-  "(?:es )?tut mir leid,[^.]{0,30}kann ich[^.]{0,30}nicht (?:helfen|weiterhelfen|erfüllen|beantworten|erstellen)",
-  "(?:es )?tut mir leid,[^.]{0,10}ich kann[^.]{0,30}nicht (?:helfen|weiterhelfen|erfüllen|beantworten|erstellen)",
-  "(?:desculpe|sinto muito|lamento|infelizmente)[^.]{0,30}não posso (?:ajudar|atender|responder|fornecer|gerar|criar)",
-  "mi dispiace[^.]{0,30}non posso (?:aiutar|assister|rispondere|fornire|generare|creare|soddisfare)",
-  "(?:извините|простите|к сожалению)[^.]{0,20}не могу (?:помочь|ответить|выполнить|предоставить|создать)",
-  "(?:很?抱歉|对不起|對不起)，?[^。]{0,10}(?:无法|不能|無法)(?:协助|協助|帮|幫|满足|滿足|提供|回答|处理|處理|完成)",
-  "죄송(?:합니다만|하지만|합니다)[.,]?[^.]{0,40}(?:도와|도움|답변|제공|처리|응답)[^.]{0,12}수 없",
-].map((start) => `${start}[^.。]{0,60}`);
-const REFUSAL_ELSEWHERE = new RegExp(`^(?:(?:${REFUSALS_ELSEWHERE.join("|")})[.!。]?\\s*)+$`, "iu");
+const REFUSAL_ELSEWHERE = new RegExp(
+  `^(?:(?:${ABOUT}(?:${ELSEWHERE})${IN}{0,60}|(?!(?:es )?tut|죄송)(?:${ELSEWHERE})${IN}{0,4})(?:[.!。！]+\\s*|$))+$`,
+  "iu",
+);
 /** A longer text goes on to say something: it may quote the phrase. In UTF-16 code units. */
 const LONGEST_REFUSAL = 200;
 
