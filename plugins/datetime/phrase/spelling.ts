@@ -4,8 +4,11 @@ import { toDigits } from "./numbers.ts";
 
 const HOUR = `(1[0-2]|[1-9])(?![\\d:/.-]| (?:of )?${MONTH}\\b)`;
 const HOUR_WORD = "(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
+/** Not before a month that has its day, or needs none: "12 March 10 30 pm", "mid March 12 noon", "last day of May 12 noon". */
+const HAS_NO_DAY = "(?<!(?<!\\d)\\d{1,2}(?:st|nd|rd|th)?(?:[ /-]| of )?|day (?:in|of) |\\bmid[ -])";
 /** Before a number that is not the day of a date, as 5 in "March 5 10pm" and "3/5 10pm". */
-const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
+const NO_DAY = `(?<!\\d[/.-]|${HAS_NO_DAY}(?<![a-z])${MONTH}[.,]? (?:the )?)\\b`;
+const TWELVE = `(?:${NO_DAY}12|(?<![\\d:/.-])12:00)`;
 const BEFORE_UNIT = `(?= ?-?${UNIT}(?![a-z]))`;
 /** Not behind another unit, as 5 minutes in "1 hour and 5 minutes". */
 const NO_UNIT = `(?<!(?:\\b|\\d)${UNIT}(?:,| and|, and)? |[\\d.])\\b`;
@@ -88,8 +91,8 @@ const REPLACEMENTS: readonly Replacement[] = [
     /\b(?:by )?(?:the )?(?:close|end) of (?:(?:the )?(?:business|working|work) day|business|play)\b|\bcob\b|\beob\b/g,
     "cob",
   ],
-  [new RegExp(`(?:${NO_DAY}12(?::00)? ?(?:pm )?|\\b)(?:noon|midday)\\b`, "g"), "12:00pm"],
-  [new RegExp(`${NO_DAY}12(?::00)? ?(?:am )?(?=midnight\\b)`, "g"), ""],
+  [new RegExp(`(?:${TWELVE} ?(?:pm )?|\\b)(?:noon|midday)\\b`, "g"), "12:00pm"],
+  [new RegExp(`${TWELVE} ?(?:am )?(?=midnight\\b)`, "g"), ""],
   [/\b(?:at|@) ?([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs|hours|h))?(?![\d:/-]|\.\d)/g, "at $1:$2"],
   [
     /(?<!\b(?:in|after) )\b([01]\d|2[0-3])([0-5]\d) ?(?:hrs|hours|hr|h)\b(?! (?:ago|from|later|hence|before|after|earlier)\b)/g,
