@@ -99,7 +99,9 @@ function withWeekday(day: NamedDay, rest: string) {
   const dates = day.dates.filter(({ dayOfWeek }) => dayOfWeek === weekdayOf(name));
   if (dates.length === 0) checkWeekday(day.dates[0] as Temporal.PlainDate, weekdayOf(name)); // No day has no dates.
   const [only] = dates;
-  const isTold = only !== undefined && dates.length === 1 && day.dates.length > 1;
+  const { year: last = 0 } = day.dates.at(-1) ?? {};
+  // The days of several years; "on the 3rd" is one of twelve months.
+  const isTold = only !== undefined && dates.length === 1 && last > (day.dates[0]?.year ?? 0) + 1;
   const told = isTold && { assumptions: toYearTold(day, only) };
   return { day: { ...day, dates, ...told }, rest: takeMatch(rest, match) };
 }

@@ -55,6 +55,7 @@ describe("a parsed date and time", () => {
     const assumed: Record<string, string[]> = {
       "04/03/2027": ["4/3 is read with the month first"],
       "Sunday 10 May": ["The weekday fits 2026 alone, of this year and the next eight"],
+      "Monday, on the 3rd": ["The next such date that is not over is taken"],
       Thanksgiving: ["The day follows the rule of the United States", "The next one that is not over is taken"],
       "tomorrow morning": ["The morning is taken as 06:00"],
       "in 3 business days": ["Business days are Monday to Friday; holidays are not considered"],
