@@ -28,7 +28,7 @@ const REFUSAL = new RegExp(
 /** The same in Japanese, in which Japanese texts are answered: an apology, and what cannot be done. */
 const JAPANESE_REFUSAL =
   /^(?:(?:大変)?(?:申し訳(?:ありません|ございません|ないのです)|すみません|恐れ入ります)が、?[^。]{0,40}(?:お手伝い|お応え|お答え|回答|対応|お受け|作成|応じる)[^。]{0,12}(?:でき(?:ません|かねます)|いたしかねます)[。！]?\s*)+$/;
-/** A letter within a sentence: no part of a pattern goes beyond its sentence, so that there is one way to divide a text. */
+/** A character within a sentence. No part of a pattern goes beyond its sentence, so that there is one way to divide a text. */
 const IN = "[^.!?。！？]";
 const ELSEWHERE = [
   `(?:lo siento|lamento|lamentablemente|disculp[ae])${IN}{0,30}no puedo (?:ayudar|asistir|cumplir|responder|proporcionar|generar|crear)`,
@@ -40,10 +40,10 @@ const ELSEWHERE = [
   `(?:很?抱歉|对不起|對不起)，?${IN}{0,10}(?:无法|不能|無法)(?:协助|協助|帮|幫|满足|滿足|提供|回答|处理|處理|完成)`,
   `죄송(?:합니다만|하지만|합니다)[.,]?${IN}{0,40}(?:도와|도움|답변|제공|처리|응답)${IN}{0,12}수 없`,
 ].join("|");
-/** What was asked: the rest of the sentence may name it, and nothing else ("that garden"). */
+/** What was asked: a sentence that goes on names it, or it is about something else ("that garden"). */
 const ASKED = [
   "eso|esto|solicitud|petición|pregunta|contenido|cela|ça|demande|requête|question|contenu|isso|isto|solicitação|pedido|conteúdo",
-  "questo|ciò|richiesta|domanda|das (?:kann|nicht)|dabei|damit|anfrage|frage|bitte|inhalte?|этим|это|запрос[ау]?|вопрос[ау]?",
+  "tema|sujet|assunto|argomento|ich kann (?:ihnen|dir) nicht helfen|questo|ciò|richiesta|domanda|das (?:kann|nicht)|dabei|damit|anfrage|frage|bitte|inhalte?|этим|это|(?:запрос|вопрос|просьб)\\p{L}*",
 ].join("|");
 const ABOUT = `(?=(?:죄송합니다[.])?${IN}*(?:(?<!\\p{L})(?:${ASKED})(?!\\p{L})|请求|請求|问题|問題|要求|内容|內容|요청|질문|내용|도와드릴|도움을 드릴))`;
 /** The same in other languages, of texts that are nothing but such sentences. */

@@ -81,6 +81,8 @@ describe("a paid question to a language model", () => {
     ["roast", { ...ROAST, roast: "…" }],
     ["roast", { ...ROAST, roast: "Lo siento, pero no puedo ayudar con esa solicitud." }],
     ["oracle", { answer: "MAYBE", explanation: "Es tut mir leid, aber diese Frage kann ich nicht beantworten." }],
+    ["oracle", { answer: "NO", explanation: "Es tut mir leid, aber ich kann dir nicht helfen." }],
+    ["oracle", { answer: "NO", explanation: "К сожалению, я не могу помочь вам с вашим запросом." }],
     ["oracle", { answer: "MAYBE", explanation: "죄송합니다. 요청하신 내용은 제공할 수 없습니다." }],
     ["tldr", { summary_bullets: Array(3).fill("很抱歉，我无法协助处理该请求。") }],
     ["grade", { letter_grade: "F", marginalia: ["N/A"], summary: "Désolé, je ne peux pas répondre à cette demande." }],
