@@ -212,8 +212,9 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     turns.set(id, { stop, over });
     const result = await over.finally(() => turns.delete(id));
     if (result === "done") return;
-    // If this fails, too, the lock expires, and the job gets its turn as after a crash.
-    await job.moveToDelayed(Date.now() + result.retryInMs, token).catch(complain);
+    const { retryInMs } = result;
+    const back = retryInMs > 0 ? job.moveToDelayed(Date.now() + retryInMs, token) : job.moveToWait(token); // First in line.
+    await back.catch(complain); // If this fails, too, the lock expires, and the job gets its turn as after a crash.
     throw new bullmq.DelayedError();
   }
 

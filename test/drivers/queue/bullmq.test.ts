@@ -200,7 +200,7 @@ withRedis.describe("a line of jobs in Redis", () => {
     expect(isOver).to.equal(true);
   });
 
-  it("gives back what is at work when it is closed, also where it takes no more jobs since", async () => {
+  it("gives back what is at work when it is closed, first in line, also where it takes no more jobs since", async () => {
     const { queue, close } = await openTestQueue({ redisUrl: redis.url });
     const client = await createClient({ url: redis.url }).connect();
     const began = Promise.withResolvers<void>();
@@ -209,11 +209,12 @@ withRedis.describe("a line of jobs in Redis", () => {
       return once(signal, "abort").then(() => ({ retryInMs: 0 }));
     };
     queue.start(untilStopped, ["one"]);
-    await queue.add({ id: "job-1", service: "one", at: 1 });
+    for (const id of ["job-1", "job-2"]) await queue.add({ id, service: "one", at: 1 });
     await began.promise;
     void queue.drain();
     await close();
-    expect(await client.lLen("payphone-jobs:one:active").finally(() => client.destroy())).to.equal(0);
+    const line = await client.lRange("payphone-jobs:one:wait", 0, -1).finally(() => client.destroy());
+    expect(line, "the first is the last").to.deep.equal(["job-2", "job-1"]);
   });
 
   it("keeps its connection while there are no jobs, which is no outage to be logged", async () => {
