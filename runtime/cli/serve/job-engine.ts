@@ -88,10 +88,11 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
       const selling = services.filter(isJobService);
       const terms = new Map(selling.map(({ manifest, job }) => [manifest.id, job.manifest]));
       const concurrencyOf = (service: string): number => terms.get(service)?.concurrency ?? 1;
+      const hasPlace = (service: string): boolean => places.hasFree(service, concurrencyOf(service));
       const ofRedis = { prefix: "payphone-jobs", concurrencyOf, log };
       const kept =
         config.redisUrl === undefined
-          ? createStoreQueue({ store, clock, log, concurrencyOf })
+          ? createStoreQueue({ store, clock, log, concurrencyOf, hasPlace })
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
       queue = withPlaces(kept, places, concurrencyOf);
       const jobs = createJobs({

@@ -5,6 +5,8 @@ import type { JobQueue } from "./queue.ts";
 export interface JobPlaces {
   /** Waits until fewer than `limit` jobs of the service run. False when the signal was aborted first. */
   take(service: string, limit: number, signal: AbortSignal): Promise<boolean>;
+  /** Whether fewer than `limit` jobs of the service run. */
+  hasFree(service: string, limit: number): boolean;
   /** To be called when a job that has taken a place has ended. */
   free(service: string): void;
 }
@@ -35,6 +37,7 @@ export function createJobPlaces(): JobPlaces {
       running.count += 1;
       return true;
     },
+    hasFree: (service, limit) => runningOf(service).count < limit,
     free(service) {
       const running = runningOf(service);
       running.count -= 1;

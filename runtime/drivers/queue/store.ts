@@ -12,6 +12,8 @@ export interface StoreQueueOptions {
   readonly log: Log;
   /** How many jobs of a service this process runs concurrently. */
   readonly concurrencyOf: (service: string) => number;
+  /** Whether another job of a service may run in this process; until then they are left in line, also for other processes. */
+  readonly hasPlace?: (service: string) => boolean;
   /** How long after the death of a process other processes may take its jobs. */
   readonly leaseMs?: number;
   /** The interval of the search for jobs that other processes left, and for jobs whose next turn is due. */
@@ -32,7 +34,7 @@ interface Entry extends QueuedJob {
  * order in which they were paid for.
  */
 export function createStoreQueue(options: StoreQueueOptions): JobQueue {
-  const { store, clock, log, concurrencyOf, leaseMs = 1500, sweepMs = 250, troubleMs = 2000 } = options;
+  const { store, clock, log, concurrencyOf, hasPlace, leaseMs = 1500, sweepMs = 250, troubleMs = 2000 } = options;
   const onError = (error: unknown): void => log.warn("queue.turn-failed", { error });
   const leases = createLeases({ store, prefix: "queue-lease:", onError, reclaims: true, leaseMs });
   /** The services whose jobs this process takes. */
@@ -100,9 +102,9 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     yield* keys.sort();
   }
 
-  /** Undefined when the job has ended, is not due yet, or belongs to a service that this process does not take. */
+  /** Undefined when the job has ended, is not due yet, or belongs to a service that this process does not take now. */
   async function readDue(key: string): Promise<Entry | undefined> {
-    if (!taken.has(serviceOf(key))) return undefined;
+    if (!taken.has(serviceOf(key)) || hasPlace?.(serviceOf(key)) === false) return undefined;
     const found = await store.get<unknown>(key).catch(nullIfDamaged);
     if (found === undefined) return undefined;
     const entry = isEntry(found) ? found : { ...toJob(key), notBefore: 0 }; // The key has what a damaged entry lacks.

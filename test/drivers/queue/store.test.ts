@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { mock } from "node:test";
 import { expect } from "chai";
+import { createJobPlaces, withPlaces } from "../../../runtime/core/jobs/places.ts";
+import type { Turn } from "../../../runtime/core/jobs/queue.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
@@ -69,6 +71,36 @@ describe("a line of jobs in a store", () => {
     await queue.add({ id: "c", service: "two", at: 1e12 });
     await eventually(() => taken.includes("c")).finally(queue.close);
     expect(taken).to.deep.equal(["a", "c"]);
+  });
+
+  it("is left, in order, to other processes by one whose places are taken by jobs of an earlier set", async () => {
+    const store = createMemoryStore();
+    const places = createJobPlaces();
+    await places.take("one", 1, new AbortController().signal);
+    const hasPlace = (service: string): boolean => places.hasFree(service, 1);
+    const terms = { store, clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 };
+    const queue = createStoreQueue({ ...terms, hasPlace });
+    const [own, others]: [string[], string[]] = [[], []];
+    const takeTo =
+      (taken: string[]): Turn =>
+      async ({ id }) => {
+        taken.push(id);
+        return "done";
+      };
+    withPlaces(queue, places, () => 1).start(takeTo(own), ["one", "two"]);
+    for (const id of ["a", "b"]) await queue.add({ id, service: "one", at: 1e12 });
+    await queue.add({ id: "c", service: "two", at: 1e12 });
+    await eventually(() => own.length === 1); // It has looked through the queue by then.
+    const other = createStoreQueue(terms);
+    other.start(takeTo(others), ["one"]);
+    await eventually(() => others.length === 2).finally(other.close);
+    await queue.add({ id: "d", service: "one", at: 1e12 });
+    places.free("one");
+    await eventually(() => own.length === 2).finally(queue.close);
+    expect([own, others]).to.deep.equal([
+      ["c", "d"],
+      ["a", "b"],
+    ]);
   });
 
   it("is listed by each process at times of its own, so that none is always the first", async () => {
