@@ -48,13 +48,18 @@ export function createJobPlaces(): JobPlaces {
 }
 
 /** The queue of one set, whose turns wait while jobs of earlier sets have the places of their service. */
-export function withPlaces(queue: JobQueue, places: JobPlaces, limitOf: (service: string) => number): JobQueue {
+export function withPlaces(
+  queue: JobQueue,
+  places: JobPlaces,
+  limitOf: (service: string) => number,
+  waitMs = WAIT_MS,
+): JobQueue {
   const leaving = new AbortController();
   return {
     ...queue,
     start(turn, services) {
       queue.start(async (job, signal) => {
-        const waiting = AbortSignal.any([signal, leaving.signal, AbortSignal.timeout(WAIT_MS)]);
+        const waiting = AbortSignal.any([signal, leaving.signal, AbortSignal.timeout(waitMs)]);
         if (!(await places.take(job.service, limitOf(job.service), waiting))) return { retryInMs: 0 };
         return turn(job, signal).finally(() => places.free(job.service));
       }, services);

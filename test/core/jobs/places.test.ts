@@ -55,7 +55,7 @@ describe("the places of jobs in a process", () => {
   it("are not waited for for ever: another process may take the job", async () => {
     const places = createJobPlaces();
     const queue = openQueue();
-    withPlaces(queue, places, () => 1).start(async () => "done", ["one"]);
+    withPlaces(queue, places, () => 1, 10).start(async () => "done", ["one"]);
     await places.take("one", 1, never);
     const alive = setInterval(() => undefined, 1000);
     expect(await queue.give()).to.deep.equal({ retryInMs: 0 });
