@@ -78,9 +78,11 @@ const LANGUAGES: readonly Language[] = [
 const REST = 60;
 const FEW = 4;
 
-/** Whether a text is nothing but the stock phrase of a model that declines within the form that it was asked for. */
-export function isStockRefusal(text: string): boolean {
-  const said = text.trim();
+/**
+ * Whether a text is nothing but the stock phrase of a model that declines within the form that it was asked for.
+ * @param said without white space around it.
+ */
+export function isStockRefusal(said: string): boolean {
   if (said.length > LONGEST) return false;
   const sentences = said.replace("죄송합니다. ", "죄송합니다 ").split(/[.!。！]+\s*/);
   return (
