@@ -19,7 +19,7 @@ import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createGuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
 import { createCache } from "../../runtime/drivers/store/cache.ts";
-import type { Pause } from "../../runtime/drivers/upstream/pace.ts";
+import { createPace, type Pause } from "../../runtime/drivers/upstream/pace.ts";
 import { createHttpTransport, type Transport } from "../../runtime/drivers/upstream/transport.ts";
 import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
 import { OWN_SCHEMAS } from "../support/own-schemas.ts";
@@ -127,7 +127,7 @@ function openUpstreams(
     const transport: Transport = ({ signal, ...request }) =>
       http.send({ ...request, signal: typeof limit === "number" ? signal : bound(signal, limit(id)) });
     const terms = { url: urls[id] ?? url, headers: {}, timeoutMs, retries: wanted ?? retries, pauseMs: 1 };
-    const time = pause ? { rate, pause } : {};
+    const time = pause ? { pace: createPace({ rate, clock: deps.clock, pause }), pause } : {};
     const upstream = opened.get(id) ?? createUpstream({ id, title, variable, ...terms, ...time, transport, ...deps });
     opened.set(id, upstream);
     return upstream;

@@ -1,7 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
-import { delay } from "../../drivers/http/retry.ts";
 import { connectMcp, type McpAddress, type McpConnection, type McpUrl } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
@@ -34,10 +33,10 @@ export function openMcpServers({
   set,
   env,
   locate,
-  paceOf = keepPaces(),
   session,
   neverRests,
   clock,
+  paceOf = keepPaces(clock),
   log,
 }: McpServersDeps): ReadonlyMap<string, LiveMcpServer> {
   const slots = createProcessSlots(MOST_PROGRAMS);
@@ -60,7 +59,7 @@ export function openMcpServers({
         repeatsCredential: typeof address === "string" ? () => false : leakCheckOf(upstream, address),
         timeoutMs,
         calls,
-        pace: paceOf(id, { rate, clock, pause: delay }),
+        pace: paceOf(id, rate),
         memoryBytes: memory_mb * MEGABYTE,
         slots: mcp === "stdio" ? slots : undefined,
         neverRests,

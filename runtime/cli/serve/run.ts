@@ -113,7 +113,7 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => books.close());
   const refusals = createRefusals({ store: shared, clock, log });
   const places = createJobPlaces();
-  const paceOf = keepPaces();
+  const paceOf = keepPaces(clock);
   /** Emptied once the folder holds what is sold. */
   const notes = note === undefined ? [] : [note];
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {

@@ -5,7 +5,6 @@ import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
-import { delay } from "../../drivers/http/retry.ts";
 import { createLlm, type LiveLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
 import type { McpConnection } from "../../drivers/mcp/connection.ts";
 import type { LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
@@ -78,9 +77,9 @@ export function openSources({
   set,
   retired = [],
   config,
-  paceOf = keepPaces(),
   store,
   clock,
+  paceOf = keepPaces(clock),
   log,
   override,
   watch = (seen) => seen,
@@ -122,7 +121,7 @@ export function openSources({
     const bounds = {
       timeoutMs: timeout_seconds * 1000,
       retries,
-      pace: paceOf(`${id} ${url}`, { rate: isOwn ? undefined : rate, clock, pause: delay }),
+      pace: paceOf(`${id} ${url}`, isOwn ? undefined : rate),
       ...toBreaker(breaker),
     };
     return createUpstream({ id, title, url, variable, headers, query, hidden, ...bounds, transport, clock, log });

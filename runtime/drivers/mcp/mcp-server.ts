@@ -2,9 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { delay } from "../http/retry.ts";
 import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
-import { createPace, type Pace } from "../upstream/pace.ts";
+import { type Pace, UNLIMITED } from "../upstream/pace.ts";
 import type { UpstreamOptions } from "../upstream/upstream.ts";
 import { createChangedTools, type SentCall } from "./changed-tools.ts";
 import type { McpConnection } from "./connection.ts";
@@ -35,8 +34,7 @@ export interface LiveMcpServer extends Pick<Pace, "waitMs"> {
   close(): Promise<void>;
 }
 
-export interface ToolServerOptions
-  extends Pick<UpstreamOptions, "id" | "title" | "rate" | "pace" | "pause" | "clock" | "log"> {
+export interface ToolServerOptions extends Pick<UpstreamOptions, "id" | "title" | "pace" | "clock" | "log"> {
   /** Undefined when the address is not configured. */
   readonly connect: (() => Promise<McpConnection>) | undefined;
   /** The reason when `connect` is undefined. */
@@ -65,9 +63,8 @@ const FAILED = "has failed and is not asked for a while";
 
 /** A server that is connected on demand, with growing pauses after failures. */
 export function createToolServer(options: ToolServerOptions): LiveMcpServer {
-  const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
+  const { id, title, connect, unset, timeoutMs, slots, pace = UNLIMITED, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
-  const { pace = createPace({ rate: options.rate, clock, pause: options.pause ?? delay }) } = options;
   const changes = createChangedTools(options, { clock, log });
   let opened: Promise<McpConnection> | undefined;
   /** The current session; undefined when there is none. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { LONGEST_TIMER_MS } from "../../core/time/deadline.ts";
+import { delay } from "../http/retry.ts";
 
 /** An upstream's rate limit, as a token bucket. */
 export interface Rate {
@@ -40,17 +41,22 @@ interface Waiter {
 
 const SLOWEST = 1 / 16;
 const QUICKENING = 1 / 64;
-const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), waitMs: () => 0, quicken() {}, slow() {} };
+export const UNLIMITED: Pace = {
+  turn: async (signal) => signal.throwIfAborted(),
+  waitMs: () => 0,
+  quicken() {},
+  slow() {},
+};
 
-/** The pace of an upstream that is the same as before: same key, same rate. */
-export type PaceOf = (key: string, options: PaceOptions) => Pace;
+/** The pace of an upstream, which is the same for the same key and rate. */
+export type PaceOf = (key: string, rate: Rate | undefined) => Pace;
 
 /** Keeps paces across the sets of a process, so that a change of the set is no pause that allows another burst. */
-export function keepPaces(): PaceOf {
+export function keepPaces(clock: Clock): PaceOf {
   const paces = new Map<string, Pace>();
-  return (upstream, options) => {
-    const key = JSON.stringify([upstream, options.rate]);
-    const pace = paces.get(key) ?? createPace(options);
+  return (upstream, rate) => {
+    const key = JSON.stringify([upstream, rate]);
+    const pace = paces.get(key) ?? createPace({ rate, clock, pause: delay });
     paces.set(key, pace);
     return pace;
   };

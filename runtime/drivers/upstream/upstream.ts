@@ -9,7 +9,7 @@ import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from ".
 import { type BytesAnswer, createAttempt } from "./attempt.ts";
 import { type AttemptsOptions, createAttempts } from "./attempts.ts";
 import { createLeakCheck } from "./leaks.ts";
-import { createPace, type Pace, type Pause, type Rate } from "./pace.ts";
+import { type Pace, type Pause, UNLIMITED } from "./pace.ts";
 import { type Address, type PlainRequest, type Question, toPlainQuestion, toQuestion } from "./question.ts";
 import type { Transport } from "./transport.ts";
 
@@ -57,9 +57,7 @@ export interface UpstreamOptions extends Omit<AttemptsOptions, "pauseMs" | "pace
   readonly timeoutMs: number;
   /** The pause before the first repetition; 250 by default. */
   readonly pauseMs?: number;
-  /** Requests above this rate wait; unlimited by default. */
-  readonly rate?: Rate | undefined;
-  /** The pace of earlier sets; by default one of its own. */
+  /** Unlimited by default. */
   readonly pace?: Pace;
   /** Waits; tests may inject one that takes no time. */
   readonly pause?: Pause;
@@ -80,8 +78,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     ...(options.hidden ?? []),
   ]);
   const attempt = createAttempt(options);
-  const { rate, pause = delay, clock, log } = options;
-  const { pace = createPace({ rate, clock, pause }) } = options;
+  const { pace = UNLIMITED, pause = delay, clock, log } = options;
   const attempts = createAttempts({
     pauseMs: PAUSE_MS,
     ...options,

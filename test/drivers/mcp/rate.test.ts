@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { Problem } from "../../../runtime/api/problem.ts";
-import type { LiveMcpServer, ToolServerOptions } from "../../../runtime/drivers/mcp/mcp-server.ts";
+import type { LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { LONGEST_REST_MS } from "../../../runtime/drivers/upstream/gate.ts";
+import { createPace, type Rate } from "../../../runtime/drivers/upstream/pace.ts";
 import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
 import { createWorldClock } from "../../support/world/clock.ts";
 import { openSiteServer } from "./site-server.ts";
@@ -12,10 +13,10 @@ describe("the rate of calls of an MCP server's tools", () => {
   let site: ToolSite;
   let server: LiveMcpServer;
   let clock: ReturnType<typeof createWorldClock>;
-  async function open(kind: "stateless" | "sessions", options: Partial<ToolServerOptions> = {}): Promise<void> {
+  async function open(kind: "stateless" | "sessions", rate?: Rate): Promise<void> {
     site = await openToolSite(kind);
     clock = createWorldClock();
-    server = openSiteServer(site.url, { clock, pause: clock.pause, ...options });
+    server = openSiteServer(site.url, { clock, calls: 1, pace: createPace({ rate, clock, pause: clock.pause }) });
     offer(() => {});
   }
   const offer = (work: () => void): void =>
@@ -38,7 +39,7 @@ describe("the rate of calls of an MCP server's tools", () => {
     );
 
   it("lets a burst pass at once, and what is above it wait for its turn", async () => {
-    await open("stateless", { calls: 1, rate: { per_second: 0.5, burst: 2 } });
+    await open("stateless", { per_second: 0.5, burst: 2 });
     const began = clock.now();
     const times: number[] = [];
     offer(() => void times.push((clock.now() - began) / 1000));

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createPace, type Rate } from "../../../runtime/drivers/upstream/pace.ts";
 import { createHttpTransport } from "../../../runtime/drivers/upstream/transport.ts";
-import { createUpstream, type UpstreamOptions } from "../../../runtime/drivers/upstream/upstream.ts";
+import { createUpstream } from "../../../runtime/drivers/upstream/upstream.ts";
 import { createLogBook } from "../../support/http.ts";
 import { NEVER } from "../../support/sources/live-upstream.ts";
 import { openBaseNode } from "../../support/world/base-node.ts";
@@ -93,7 +93,7 @@ describe("a patient request", () => {
   after(() => transport.close());
   afterEach(async () => node?.close());
 
-  async function open(manners: Manners, options: Partial<UpstreamOptions> = {}) {
+  async function open(manners: Manners, rate?: Rate) {
     clock = createWorldClock();
     node = await openBaseNode({ clock, payments: [], manners });
     return createUpstream({
@@ -107,8 +107,8 @@ describe("a patient request", () => {
       transport: transport.send,
       clock,
       pause: clock.pause,
+      pace: createPace({ rate, clock, pause: clock.pause }),
       log: createLogBook(),
-      ...options,
     });
   }
 
@@ -131,7 +131,7 @@ describe("a patient request", () => {
     });
 
   it("is hardly ever refused when the rate is the node's own", async () => {
-    const upstream = await open({ rate: { perSecond: 10, burst: 20 } }, { rate: { per_second: 10, burst: 20 } });
+    const upstream = await open({ rate: { perSecond: 10, burst: 20 } }, RATE);
     const blocks = Array.from({ length: 200 }, (_, at) => at + 1);
     await Promise.all(blocks.map((block) => ask(upstream, clock.now() + 1_800_000, block)));
     expect(node?.refused()).to.be.below(10);
